@@ -1,0 +1,155 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/kubectl-workspace/kubectl-workspace/pkg/api/v1beta1"
+	"github.com/kubectl-workspace/kubectl-workspace/pkg/facts"
+)
+
+// Gather reads what matters about one Workspace, in two waves of parallel reads:
+// first the Workspace, its StatefulSets and its Pods, then what these name. Claims
+// that are not bound cost a third.
+//
+// The error is that of reading the Workspace itself (see WorkspaceError) or of ctx. Every other source that fails is recorded in
+// the Facts and fails nothing.
+func Gather(ctx context.Context, r Reader, namespace, name string) (*facts.Facts, error) {
+	g := &gatherer{ctx: ctx, r: r, namespace: namespace}
+	f := &facts.Facts{
+		Now:             r.Now(),
+		Events:          map[facts.Ref]facts.Answer[[]corev1.Event]{},
+		Secrets:         map[string]facts.Answer[*metav1.PartialObjectMetadata]{},
+		ConfigMaps:      map[string]facts.Answer[*metav1.PartialObjectMetadata]{},
+		ServiceAccounts: map[string]facts.Answer[*metav1.PartialObjectMetadata]{},
+		Claims:          map[string]facts.Answer[*corev1.PersistentVolumeClaim]{},
+	}
+
+	owned := labels.SelectorFromSet(labels.Set{v1beta1.LabelWorkspaceName: name})
+	var workspaceErr error
+	Parallel(3, func(i int) {
+		switch i {
+		case 0:
+			f.Workspace, workspaceErr = get[v1beta1.Workspace](g, Workspaces, name)
+		case 1:
+			f.StatefulSets = AnswerOf(list[appsv1.StatefulSet](g, StatefulSets, ListOptions{Namespace: namespace, Labels: owned}))
+		case 2:
+			f.Pods = AnswerOf(list[corev1.Pod](g, Pods, ListOptions{Namespace: namespace, Labels: owned}))
+		}
+	})
+	if workspaceErr != nil {
+		return nil, WorkspaceError(ctx, r, namespace, name, workspaceErr)
+	}
+
+	g.want(func() func() {
+		a := AnswerOf(get[v1beta1.WorkspaceKind](g, WorkspaceKinds, f.Workspace.Spec.Kind))
+		return func() { f.Kind = a }
+	})
+	g.wantEvents(f, "Workspace", name)
+	for _, s := range f.StatefulSets.Value {
+		g.wantEvents(f, "StatefulSet", s.Name)
+	}
+	for _, p := range f.Pods.Value {
+		g.wantEvents(f, "Pod", p.Name)
+	}
+	for ref := range referencesOf(f) {
+		switch ref.Kind {
+		case Secrets.Kind:
+			wantNamed(g, f.Secrets, Secrets, ref.Name)
+		case ConfigMaps.Kind:
+			wantNamed(g, f.ConfigMaps, ConfigMaps, ref.Name)
+		case ServiceAccounts.Kind:
+			wantNamed(g, f.ServiceAccounts, ServiceAccounts, ref.Name)
+		case Claims.Kind:
+			wantNamed(g, f.Claims, Claims, ref.Name)
+		}
+	}
+	g.wave()
+
+	for name, claim := range f.Claims {
+		if claim.IsFound() && claim.Value.Status.Phase != corev1.ClaimBound {
+			g.wantEvents(f, "PersistentVolumeClaim", name)
+		}
+	}
+	g.wave()
+	return f, ctx.Err()
+}
+
+// gatherer collects the reads of one wave and then sends them together.
+type gatherer struct {
+	ctx       context.Context
+	r         Reader
+	namespace string
+	reads     []func() func()
+}
+
+// want adds a read to the wave. read runs beside the others; the function that it
+// returns stores the result and runs alone.
+func (g *gatherer) want(read func() func()) { g.reads = append(g.reads, read) }
+
+func (g *gatherer) wave() {
+	store := make([]func(), len(g.reads))
+	Parallel(len(g.reads), func(i int) { store[i] = g.reads[i]() })
+	for _, s := range store {
+		s()
+	}
+	g.reads = nil
+}
+
+func (g *gatherer) wantEvents(f *facts.Facts, kind, name string) {
+	g.want(func() func() {
+		a := AnswerOf(list[corev1.Event](g, Events, ListOptions{Namespace: g.namespace, About: &About{kind, name}}))
+		return func() { f.Events[facts.Ref{Kind: kind, Name: name}] = a }
+	})
+}
+
+func wantNamed[T any](g *gatherer, into map[string]facts.Answer[*T], r Resource, name string) {
+	g.want(func() func() {
+		a := AnswerOf(get[T](g, r, name))
+		return func() { into[name] = a }
+	})
+}
+
+func get[T any](g *gatherer, r Resource, name string) (*T, error) {
+	u, err := g.r.Get(g.ctx, r, g.namespace, name)
+	if err != nil {
+		return nil, err
+	}
+	return convert[T](u)
+}
+
+func list[T any](g *gatherer, r Resource, opts ListOptions) ([]T, error) {
+	items, err := g.r.List(g.ctx, r, opts)
+	if err != nil {
+		return nil, err
+	}
+	return ConvertAll[T](items)
+}
+
+// ConvertAll turns unstructured objects into typed ones.
+func ConvertAll[T any](items []unstructured.Unstructured) ([]T, error) {
+	out := make([]T, 0, len(items))
+	for i := range items {
+		t, err := convert[T](&items[i])
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, *t)
+	}
+	return out, nil
+}
+
+func convert[T any](u *unstructured.Unstructured) (*T, error) {
+	t := new(T)
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, t); err != nil {
+		return nil, fmt.Errorf("%s %q is malformed: %w", u.GetKind(), u.GetName(), err)
+	}
+	return t, nil
+}

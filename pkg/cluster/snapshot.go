@@ -1,0 +1,292 @@
+package cluster
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-workspace/kubectl-workspace/pkg/facts"
+)
+
+// SnapshotKind is the kind of the document that the snapshot command writes; its
+// apiVersion is facts.APIVersion.
+const SnapshotKind = "Snapshot"
+
+// Snapshot is a dump of what describe would read, with what it may conclude from
+// an object not being in it.
+type Snapshot struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	// CapturedAt is the "now" of every age.
+	CapturedAt time.Time `json:"capturedAt"`
+	// Namespaces bound Complete for namespaced kinds; empty means all namespaces.
+	Namespaces []string `json:"namespaces,omitempty"`
+	// Complete names the kinds of which Items holds every object.
+	Complete []string `json:"complete,omitempty"`
+	// Absent names objects that the server said do not exist, "Kind/namespace/name"
+	// or "Kind/name".
+	Absent []string `json:"absent,omitempty"`
+	// Unchecked names what the server did not answer.
+	Unchecked []facts.Unchecked `json:"unchecked,omitempty"`
+	// Server is the version of the API server.
+	Server string `json:"server,omitempty"`
+	// Items are the objects.
+	Items []map[string]any `json:"items"`
+}
+
+// OpenSnapshot reads the given files into a Store. Each path is a file with one or
+// more YAML or JSON documents, a directory that is searched for such files, or "-"
+// for stdin. Documents are objects, lists of objects, or a Snapshot; only a
+// Snapshot claims anything about objects that are not in it.
+//
+// now overrides the time that ages are relative to; if it is zero, it is the latest
+// capturedAt, else the newest time found in the objects.
+func OpenSnapshot(paths []string, stdin io.Reader, now time.Time) (*Store, error) {
+	l := snapshotLoader{store: NewStore(time.Time{})}
+	for _, path := range paths {
+		if err := l.path(path, stdin); err != nil {
+			return nil, err
+		}
+	}
+	if l.documents == 0 {
+		return nil, fmt.Errorf("no Kubernetes objects in %s", strings.Join(paths, ", "))
+	}
+	switch {
+	case !now.IsZero():
+		l.store.now = now
+	case !l.captured.IsZero():
+		l.store.now = l.captured
+	default:
+		l.store.now = l.newest
+	}
+	return l.store, nil
+}
+
+type snapshotLoader struct {
+	store *Store
+	// documents counts what was taken in, to tell an empty directory from a cluster.
+	documents int
+	captured  time.Time
+	newest    time.Time
+}
+
+func (l *snapshotLoader) path(path string, stdin io.Reader) error {
+	if path == "-" {
+		return l.read("stdin", stdin)
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return fmt.Errorf("cannot read the snapshot: %w", err)
+	}
+	if !info.IsDir() {
+		return l.file(path)
+	}
+	return filepath.WalkDir(path, func(p string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return fmt.Errorf("cannot read the snapshot: %w", err)
+		}
+		switch strings.ToLower(filepath.Ext(p)) {
+		case ".yaml", ".yml", ".json":
+			if !d.IsDir() {
+				return l.file(p)
+			}
+		}
+		return nil
+	})
+}
+
+func (l *snapshotLoader) file(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("cannot read the snapshot: %w", err)
+	}
+	defer f.Close()
+	return l.read(path, f)
+}
+
+func (l *snapshotLoader) read(name string, in io.Reader) error {
+	documents := utilyaml.NewYAMLReader(bufio.NewReader(in))
+	for n := 1; ; n++ {
+		doc, err := documents.Read()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err == nil {
+			err = l.document(doc)
+		}
+		if err != nil {
+			return fmt.Errorf("%s, document %d: %w", name, n, err)
+		}
+	}
+}
+
+func (l *snapshotLoader) document(doc []byte) error {
+	if len(bytes.TrimSpace(doc)) == 0 {
+		return nil
+	}
+	var content map[string]any
+	if err := yaml.Unmarshal(doc, &content); err != nil {
+		return fmt.Errorf("neither YAML nor JSON: %s", firstLine(err))
+	}
+	if len(content) == 0 {
+		return nil
+	}
+	if content["kind"] == SnapshotKind && content["apiVersion"] == facts.APIVersion {
+		return l.snapshot(doc)
+	}
+	return l.add(content)
+}
+
+func (l *snapshotLoader) snapshot(doc []byte) error {
+	var s Snapshot
+	if err := yaml.Unmarshal(doc, &s); err != nil {
+		return fmt.Errorf("not a valid Snapshot: %s", firstLine(err))
+	}
+	l.documents++
+	if s.CapturedAt.After(l.captured) {
+		l.captured = s.CapturedAt
+	}
+	for _, ns := range s.Namespaces {
+		l.store.namespaces[ns] = true
+	}
+	for _, kind := range s.Complete {
+		l.store.complete[kind] = true
+	}
+	for _, object := range s.Absent {
+		l.store.absent[object] = true
+	}
+	for _, u := range s.Unchecked {
+		l.store.unanswered[u.Object] = &recordedError{u.Reason, u.Detail}
+	}
+	for i, item := range s.Items {
+		if err := l.add(item); err != nil {
+			return fmt.Errorf("item %d: %w", i, err)
+		}
+	}
+	return nil
+}
+
+// add takes one object or one list. Items of a list such as PodList, as kubectl
+// cluster-info dump writes them, do not carry their own kind.
+func (l *snapshotLoader) add(content map[string]any) error {
+	kind, _ := content["kind"].(string)
+	apiVersion, _ := content["apiVersion"].(string)
+	items, isList := content["items"].([]any)
+	if isList && strings.HasSuffix(kind, "List") {
+		for i, item := range items {
+			object, ok := item.(map[string]any)
+			if !ok {
+				return fmt.Errorf("item %d is not an object", i)
+			}
+			if object["kind"] == nil && kind != "List" {
+				object["kind"], object["apiVersion"] = strings.TrimSuffix(kind, "List"), apiVersion
+			}
+			if err := l.add(object); err != nil {
+				return fmt.Errorf("item %d: %w", i, err)
+			}
+		}
+		return nil
+	}
+	if kind == "" || apiVersion == "" {
+		return errors.New("not a Kubernetes object: kind or apiVersion is missing")
+	}
+	u := &unstructured.Unstructured{Object: normalise(content).(map[string]any)}
+	if kind == "Event" && apiVersion == "events.k8s.io/v1" {
+		u = coreEvent(u)
+	}
+	if u.GetName() == "" {
+		return fmt.Errorf("%s without a name", kind)
+	}
+	l.store.Add(u)
+	l.documents++
+	l.scanTimes(u.Object)
+	return nil
+}
+
+// normalise turns the numbers that a YAML decoder gives into the two kinds that
+// unstructured objects hold.
+func normalise(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for k, item := range v {
+			v[k] = normalise(item)
+		}
+	case []any:
+		for i, item := range v {
+			v[i] = normalise(item)
+		}
+	case float64:
+		if i := int64(v); float64(i) == v {
+			return i
+		}
+	case int:
+		return int64(v)
+	}
+	return v
+}
+
+// coreEvent rewrites an events.k8s.io/v1 Event in the core/v1 shape. Both are views
+// of one stored object; the field names differ.
+func coreEvent(u *unstructured.Unstructured) *unstructured.Unstructured {
+	o := u.Object
+	move := func(from, to string) {
+		if v, ok := o[from]; ok {
+			o[to] = v
+			delete(o, from)
+		}
+	}
+	o["apiVersion"] = "v1"
+	move("regarding", "involvedObject")
+	move("note", "message")
+	move("reportingController", "reportingComponent")
+	move("deprecatedFirstTimestamp", "firstTimestamp")
+	move("deprecatedLastTimestamp", "lastTimestamp")
+	move("deprecatedCount", "count")
+	move("deprecatedSource", "source")
+	return u
+}
+
+// timeFields are the fields that tell when something was observed. Others may hold
+// any date, such as that of a certificate's expiry.
+var timeFields = map[string]bool{
+	"creationTimestamp": true, "firstTimestamp": true, "lastTimestamp": true, "eventTime": true,
+	"lastObservedTime": true, "lastTransitionTime": true, "startedAt": true, "finishedAt": true, "startTime": true,
+}
+
+func (l *snapshotLoader) scanTimes(v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		for k, item := range v {
+			s, ok := item.(string)
+			if !ok {
+				l.scanTimes(item)
+				continue
+			}
+			if timeFields[k] {
+				if t, err := time.Parse(time.RFC3339Nano, s); err == nil && t.After(l.newest) {
+					l.newest = t
+				}
+			}
+		}
+	case []any:
+		for _, item := range v {
+			l.scanTimes(item)
+		}
+	}
+}
+
+func firstLine(err error) string {
+	s, _, _ := strings.Cut(err.Error(), "\n")
+	return s
+}

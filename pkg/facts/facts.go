@@ -1,0 +1,89 @@
+package facts
+
+import (
+	"sort"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-workspace/kubectl-workspace/pkg/api/v1beta1"
+)
+
+// APIVersion is that of every document of this program: what it prints as JSON or YAML,
+// and the snapshots that it reads.
+const APIVersion = "kubectl-workspace/v1"
+
+// Ref names an object next to the Workspace: in its namespace, or cluster-scoped.
+type Ref struct {
+	Kind string
+	Name string
+}
+
+// String returns "Kind/name", the form used throughout the output.
+func (r Ref) String() string { return r.Kind + "/" + r.Name }
+
+// Facts is everything that was read about one Workspace.
+type Facts struct {
+	// Now is the moment of reading: the clock for a live cluster, the time of
+	// capture for a snapshot. Every age is relative to it.
+	Now time.Time
+
+	// Workspace is never nil: without it there is nothing to explain.
+	Workspace *v1beta1.Workspace
+
+	// Kind is the WorkspaceKind that the Workspace names.
+	Kind Answer[*v1beta1.WorkspaceKind]
+
+	// StatefulSets and Pods are those with the Workspace's label.
+	StatefulSets Answer[[]appsv1.StatefulSet]
+	Pods         Answer[[]corev1.Pod]
+
+	// Events holds, for each object that was asked about, the Events that name it.
+	// Events of an earlier object of the same name are among them.
+	Events map[Ref]Answer[[]corev1.Event]
+
+	// Secrets, ConfigMaps and ServiceAccounts are those that the Workspace or its
+	// Pod refers to, by name. Only their metadata is ever read.
+	Secrets         map[string]Answer[*metav1.PartialObjectMetadata]
+	ConfigMaps      map[string]Answer[*metav1.PartialObjectMetadata]
+	ServiceAccounts map[string]Answer[*metav1.PartialObjectMetadata]
+
+	// Claims are the PersistentVolumeClaims that the Workspace or its Pod names.
+	Claims map[string]Answer[*corev1.PersistentVolumeClaim]
+}
+
+// EventsOf returns the Events that name an object of this kind and name; none if
+// they could not be read.
+func (f *Facts) EventsOf(kind, name string) []corev1.Event {
+	return f.Events[Ref{kind, name}].Value
+}
+
+// Unchecked lists every question that got no answer, sorted by object.
+func (f *Facts) Unchecked() []Unchecked {
+	var out []Unchecked
+	add := func(object, reason, detail string, s Status) {
+		if s == Unknown {
+			out = append(out, Unchecked{Object: object, Reason: reason, Detail: detail})
+		}
+	}
+	add(Ref{"WorkspaceKind", f.Workspace.Spec.Kind}.String(), f.Kind.Reason, f.Kind.Detail, f.Kind.Status)
+	add("StatefulSet", f.StatefulSets.Reason, f.StatefulSets.Detail, f.StatefulSets.Status)
+	add("Pod", f.Pods.Reason, f.Pods.Detail, f.Pods.Status)
+	for ref, a := range f.Events {
+		add("Event/"+ref.String(), a.Reason, a.Detail, a.Status)
+	}
+	addNamed(add, "Secret", f.Secrets)
+	addNamed(add, "ConfigMap", f.ConfigMaps)
+	addNamed(add, "ServiceAccount", f.ServiceAccounts)
+	addNamed(add, "PersistentVolumeClaim", f.Claims)
+	sort.Slice(out, func(i, j int) bool { return out[i].Object < out[j].Object })
+	return out
+}
+
+func addNamed[T any](add func(object, reason, detail string, s Status), kind string, answers map[string]Answer[T]) {
+	for name, a := range answers {
+		add(Ref{kind, name}.String(), a.Reason, a.Detail, a.Status)
+	}
+}
