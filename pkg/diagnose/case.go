@@ -1,0 +1,252 @@
+package diagnose
+
+import (
+	"slices"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-workspace/kubectl-workspace/pkg/facts"
+)
+
+// Case is the view of the Facts that rules reason about: the objects that matter, how
+// far they got, and the Events that still say something.
+type Case struct {
+	*facts.Facts
+
+	// StatefulSets are those that the Workspace controls; StatefulSet is the first of
+	// them, nil if there is none.
+	StatefulSets []*appsv1.StatefulSet
+	StatefulSet  *appsv1.StatefulSet
+	// Pod is the StatefulSet's Pod, nil if there is none.
+	Pod *corev1.Pod
+	// Reached is the last rung that was reached.
+	Reached Rung
+
+	// Current are Warnings about what the Workspace is stuck on, newest first.
+	Current []Event
+	// Overtaken are Warnings of rungs that have been passed since, newest first.
+	Overtaken []Event
+	// All are the Events of the Workspace, its StatefulSet, its Pod and its claims,
+	// newest first.
+	All []Event
+	// Mounts are the volumes that the Workspace asks for.
+	Mounts []Mount
+}
+
+// New builds the view.
+func New(f *facts.Facts) *Case {
+	c := &Case{Facts: f}
+	for i := range f.StatefulSets.Value {
+		if s := &f.StatefulSets.Value[i]; controlledBy(s, "Workspace", f.Workspace.Name) {
+			c.StatefulSets = append(c.StatefulSets, s)
+		}
+	}
+	if len(c.StatefulSets) > 0 {
+		c.StatefulSet = c.StatefulSets[0]
+	}
+	c.Pod = c.findPod()
+	c.collectEvents()
+	c.Reached = c.reached()
+	c.sortWarnings()
+	c.Mounts = c.mounts()
+	return c
+}
+
+// Name returns the Workspace's name.
+func (c *Case) Name() string { return c.Workspace.Name }
+
+// Namespace returns the Workspace's namespace.
+func (c *Case) Namespace() string { return c.Workspace.Namespace }
+
+// controlledBy goes by the owner's kind and name, as the in-cluster controller does,
+// and not by its uid.
+func controlledBy(object metav1.Object, kind, name string) bool {
+	owner := metav1.GetControllerOf(object)
+	return owner != nil && owner.Kind == kind && owner.Name == name
+}
+
+// findPod picks the Pod that runs the Workspace. Other Pods can carry the label: a
+// leftover of an earlier StatefulSet, or one that somebody made by hand.
+func (c *Case) findPod() *corev1.Pod {
+	pods := c.Pods.Value
+	if c.StatefulSet != nil {
+		for i := range pods {
+			if pods[i].Name == c.StatefulSet.Name+"-0" {
+				return &pods[i]
+			}
+		}
+		return nil
+	}
+	if c.Facts.StatefulSets.IsFound() {
+		return nil
+	}
+	// The StatefulSet cannot be read. Its Pod is the one that some StatefulSet controls.
+	for i := range pods {
+		if owner := metav1.GetControllerOf(&pods[i]); owner != nil && owner.Kind == "StatefulSet" {
+			return &pods[i]
+		}
+	}
+	return nil
+}
+
+// collectEvents gathers the Events of the objects at hand. Where the Pod's Events
+// cannot be read, the controller's status may still quote one of them.
+func (c *Case) collectEvents() {
+	add := func(kind string, o metav1.Object) {
+		ref := facts.Ref{Kind: kind, Name: o.GetName()}
+		c.All = append(c.All, collect(c.EventsOf(kind, o.GetName()), ref, o.GetUID(), o.GetCreationTimestamp().Time)...)
+	}
+	add("Workspace", c.Workspace)
+	if c.StatefulSet != nil {
+		add("StatefulSet", c.StatefulSet)
+	}
+	if c.Pod != nil {
+		add("Pod", c.Pod)
+	}
+	for _, claim := range c.Claims {
+		if claim.IsFound() {
+			add("PersistentVolumeClaim", claim.Value)
+		}
+	}
+	if e, ok := c.quotedEvent(); ok {
+		c.All = append(c.All, e)
+	}
+	slices.SortFunc(c.All, newestFirst)
+}
+
+const (
+	podEventPrefix         = "Workspace Pod has warning event: "
+	statefulSetEventPrefix = "Workspace StatefulSet has warning event: "
+)
+
+// quotedEvent is the Warning that the controller quotes in the Workspace's status, if
+// it is the only way to know it: the person at the keyboard may not read Events.
+func (c *Case) quotedEvent() (Event, bool) {
+	kind, reason := "Pod", ""
+	message, ok := strings.CutPrefix(c.Workspace.Status.StateMessage, podEventPrefix)
+	if !ok {
+		kind, reason = "StatefulSet", "FailedCreate"
+		if message, ok = strings.CutPrefix(c.Workspace.Status.StateMessage, statefulSetEventPrefix); !ok {
+			return Event{}, false
+		}
+	}
+	readable := kind == "Pod" && c.Pod != nil && c.Events[facts.Ref{Kind: kind, Name: c.Pod.Name}].IsFound() ||
+		kind == "StatefulSet" && c.StatefulSet != nil && c.Events[facts.Ref{Kind: kind, Name: c.StatefulSet.Name}].IsFound() ||
+		// Both lists were served and there is nothing that could have Events.
+		kind == "Pod" && c.Pod == nil && c.Pods.IsFound() && c.Facts.StatefulSets.IsFound()
+	if readable {
+		return Event{}, false
+	}
+	return Event{
+		Object:         facts.Ref{Kind: "Workspace", Name: c.Name()},
+		Type:           corev1.EventTypeWarning,
+		Reason:         reason,
+		Message:        message,
+		FromController: true,
+	}, true
+}
+
+// reached tells how far the Workspace got.
+func (c *Case) reached() Rung {
+	switch {
+	case c.Pod != nil:
+		return c.refine(podRung(c.Pod))
+	case c.StatefulSet != nil:
+		return RungAccepted
+	case !c.Pods.IsFound() || !c.Facts.StatefulSets.IsFound():
+		// Nothing below the Workspace could be read: the status is all there is.
+		if c.Workspace.Status.PodTemplatePod.Name != "" {
+			return RungPodCreated
+		}
+	}
+	return RungNone
+}
+
+// refine uses the Pod's Events where status is silent. Kubelets before 1.29 do not
+// report PodReadyToStartContainers, so between "scheduled" and "image pull failed"
+// only Events show progress: a sandbox is made after the volumes are mounted, an image
+// is pulled after that.
+func (c *Case) refine(r Rung) Rung {
+	if r != RungScheduled {
+		return r
+	}
+	for _, e := range c.All { // newest first
+		if e.Object.Kind != "Pod" {
+			continue
+		}
+		switch {
+		case e.IsWarning() && eventRungs[e.Reason] == RungMounted:
+			return r
+		case e.IsWarning() && eventRungs[e.Reason] == RungSandbox:
+			return RungMounted
+		case slices.Contains([]string{"Pulling", "Pulled", "Created", "Started"}, e.Reason) && Condition(c.Pod, corev1.PodReadyToStartContainers) == nil:
+			if strings.HasPrefix(e.FieldPath, "spec.initContainers") {
+				return RungSandbox
+			}
+			return RungInitialised
+		}
+	}
+	return r
+}
+
+// sortWarnings separates the Warnings that explain the present from those that later
+// progress has overtaken.
+func (c *Case) sortWarnings() {
+	for _, e := range c.All {
+		if !e.IsWarning() || e.Object.Kind == "Workspace" && !e.FromController {
+			continue
+		}
+		rung, bound := eventRungs[e.Reason]
+		switch {
+		case e.Object.Kind == "StatefulSet" && c.Pod != nil,
+			bound && rung <= c.Reached,
+			!bound && c.Reached == RungReady:
+			c.Overtaken = append(c.Overtaken, e)
+		default:
+			c.Current = append(c.Current, e)
+		}
+	}
+}
+
+// CurrentOf returns the current Warnings about objects of a kind whose reason is one
+// of those given (any reason, if none is given), newest first.
+func (c *Case) CurrentOf(kind string, reasons ...string) []Event {
+	var out []Event
+	for _, e := range c.Current {
+		if (e.Object.Kind == kind || e.FromController) && (len(reasons) == 0 || slices.Contains(reasons, e.Reason)) {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// Containers returns the statuses of all containers of the Pod, init containers first.
+func (c *Case) Containers() []corev1.ContainerStatus {
+	if c.Pod == nil {
+		return nil
+	}
+	return slices.Concat(c.Pod.Status.InitContainerStatuses, c.Pod.Status.ContainerStatuses)
+}
+
+// PodSpec is the spec of the Pod or, if there is none, of the StatefulSet's template;
+// nil if there is neither.
+func (c *Case) PodSpec() *corev1.PodSpec {
+	switch {
+	case c.Pod != nil:
+		return &c.Pod.Spec
+	case c.StatefulSet != nil:
+		return &c.StatefulSet.Spec.Template.Spec
+	}
+	return nil
+}
+
+// WorkspaceRef is the Workspace itself as an object at fault.
+func (c *Case) WorkspaceRef() string { return facts.Ref{Kind: "Workspace", Name: c.Name()}.String() }
+
+// WorkspaceEvidence quotes the Workspace's own status.
+func (c *Case) WorkspaceEvidence() Evidence {
+	return Evidence{Source: c.WorkspaceRef(), Reason: string(c.Workspace.Status.State), Message: c.Workspace.Status.StateMessage}
+}

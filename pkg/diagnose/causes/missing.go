@@ -1,0 +1,242 @@
+package causes
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-workspace/kubectl-workspace/pkg/diagnose"
+	"github.com/kubectl-workspace/kubectl-workspace/pkg/facts"
+)
+
+// missingObjectRules are about Secrets and ConfigMaps that a Pod needs.
+func missingObjectRules() []diagnose.Rule {
+	return []diagnose.Rule{{
+		ID:         "secret-not-found",
+		Blocks:     diagnose.RungStarted,
+		Title:      "A Secret that the Pod needs does not exist",
+		Recognised: "The server has no such Secret in the namespace; or the kubelet says so in a current Warning (secret \"x\" not found) and the Secret could not be checked.",
+		Fix:        "Create the Secret in the namespace of the Workspace, or remove the mount.",
+		Match:      func(c *diagnose.Case) []diagnose.Cause { return matchMissing(c, "Secret") },
+	}, {
+		ID:         "configmap-not-found",
+		Blocks:     diagnose.RungStarted,
+		Title:      "A ConfigMap that the Pod needs does not exist",
+		Recognised: "As for secret-not-found.",
+		Fix:        "Create the ConfigMap in the namespace of the Workspace, or remove the reference from the WorkspaceKind.",
+		Match:      func(c *diagnose.Case) []diagnose.Cause { return matchMissing(c, "ConfigMap") },
+	}, {
+		ID:         "waiting-for-kubelet-retry",
+		Blocks:     diagnose.RungStarted,
+		Title:      "What was missing exists now, the kubelet has not tried again yet",
+		Recognised: "A current Warning says that a Secret or ConfigMap is missing, and the server has it.",
+		Fix:        "Wait: the kubelet tries again at least every two minutes or so.",
+		Match:      matchRecovering,
+	}, {
+		ID:         "running-next-restart-fails",
+		Title:      "Something that the next start needs does not exist",
+		Recognised: "A Secret or ConfigMap that the Pod refers to does not exist, though nothing waits for it right now.",
+		Fix:        "Create it before the Workspace restarts.",
+		Match:      matchNextStart,
+	}}
+}
+
+func matchMissing(c *diagnose.Case, kind string) []diagnose.Cause {
+	if c.Pod == nil {
+		return missingBySay(c, kind)
+	}
+	var out []diagnose.Cause
+	for _, r := range facts.References(&c.Pod.Spec) {
+		if r.Object.Kind != kind || !blocks(c, r) || slices.ContainsFunc(out, func(o diagnose.Cause) bool { return o.Object == r.Object.String() }) {
+			continue
+		}
+		said := saidMissing(c, r.Object)
+		switch status(c, r.Object) {
+		case facts.Absent:
+			out = append(out, missingCause(c, r, said))
+		case facts.Found:
+		default:
+			if len(said) > 0 {
+				out = append(out, missingCause(c, r, said))
+			}
+		}
+	}
+	return out
+}
+
+// missingBySay is for a person who may read the Workspace and nothing else: the
+// controller's status quotes the kubelet.
+func missingBySay(c *diagnose.Case, kind string) []diagnose.Cause {
+	for _, e := range c.Current {
+		if !e.FromController {
+			continue
+		}
+		if ref, ok := parseMissing(e.Message); ok && ref.Kind == kind && status(c, ref) != facts.Found {
+			return one(missingCause(c, facts.Reference{Object: ref, Volume: volumeIn(e.Message)}, []diagnose.Event{e}))
+		}
+	}
+	return nil
+}
+
+func missingCause(c *diagnose.Case, r facts.Reference, said []diagnose.Event) diagnose.Cause {
+	kind, name := r.Object.Kind, r.Object.Name
+	where := ""
+	if c.PodSpec() != nil || mountOf(c, r.Object) != nil {
+		where = "; " + mountedAt(c, r)
+	}
+	cause := diagnose.Cause{
+		Object:     r.Object.String(),
+		Summary:    fmt.Sprintf("%s %q does not exist in namespace %s%s.", kind, name, c.Namespace(), where),
+		Confidence: diagnose.Certain,
+		State:      diagnose.StateError,
+		Chain: []string{
+			"Workspace " + c.Name(), "Pod cannot start", r.String() + " cannot be set up",
+			fmt.Sprintf("%s %s does not exist", kind, name),
+		},
+		Fixes: missingFixes(c, r.Object),
+	}
+	if status(c, r.Object) != facts.Absent {
+		cause.Confidence = diagnose.Likely
+		cause.Summary = fmt.Sprintf("The kubelet reports that %s %q does not exist in namespace %s%s.", kind, name, c.Namespace(), where)
+	}
+	if m := mountOf(c, r.Object); m != nil {
+		cause.Origin = m.Origin
+	}
+	for _, e := range said {
+		cause.Evidence = append(cause.Evidence, e.Evidence())
+	}
+	for _, s := range c.Containers() {
+		if w := s.State.Waiting; w != nil && w.Reason == "CreateContainerConfigError" {
+			if ref, ok := parseMissing(w.Message); ok && ref == r.Object {
+				cause.Evidence = append(cause.Evidence, diagnose.Evidence{
+					Source: "Pod/" + c.Pod.Name, Reason: w.Reason, Message: w.Message,
+				})
+			}
+		}
+	}
+	return cause
+}
+
+func missingFixes(c *diagnose.Case, ref facts.Ref) []diagnose.Fix {
+	create := diagnose.Fix{
+		Text:    "Create it; every KEY becomes a file",
+		Command: diagnose.Command("kubectl", "create", "secret", "generic", ref.Name, "-n", c.Namespace(), "--from-env-file=/dev/stdin"),
+		Risk:    diagnose.RiskSafe,
+	}
+	if ref.Kind == "ConfigMap" {
+		create.Command = diagnose.Command("kubectl", "create", "configmap", ref.Name, "-n", c.Namespace(), "--from-env-file=/dev/stdin")
+	}
+	// Values on a command line end up in the shell's history.
+	create.Text += " (type KEY=VALUE lines, end with Ctrl-D)"
+	fixes := []diagnose.Fix{create}
+	if m := mountOf(c, ref); m != nil && ref.Kind == "Secret" {
+		fixes = append(fixes, diagnose.Fix{
+			Text:    "Or do without it",
+			Command: diagnose.Command("kubectl", "workspace", "secrets", "remove", c.Name(), "--mount-path", m.Path, "-n", c.Namespace()),
+			Risk:    diagnose.RiskDisruptive,
+		})
+		if c.Pod != nil {
+			fixes = append(fixes, diagnose.Fix{
+				Text:    "and then replace the Pod: its StatefulSet does not replace one that was never Ready",
+				Command: diagnose.Command("kubectl", "delete", "pod", c.Pod.Name, "-n", c.Namespace()),
+				Risk:    diagnose.RiskDisruptive,
+			})
+		}
+	}
+	return fixes
+}
+
+func matchRecovering(c *diagnose.Case) []diagnose.Cause {
+	if c.Pod == nil {
+		return nil
+	}
+	var out []diagnose.Cause
+	for _, r := range facts.References(&c.Pod.Spec) {
+		if !blocks(c, r) || status(c, r.Object) != facts.Found {
+			continue
+		}
+		said := saidMissing(c, r.Object)
+		if len(said) == 0 {
+			continue
+		}
+		cause := diagnose.Cause{
+			Object: r.Object.String(),
+			Summary: fmt.Sprintf("%s %q exists now; the kubelet, which missed it before, tries again within about two minutes.",
+				r.Object.Kind, r.Object.Name),
+			Confidence: diagnose.Certain,
+			State:      diagnose.StatePending,
+			Chain:      []string{"Workspace " + c.Name(), "Pod waits for " + r.String(), "the kubelet has not tried again yet"},
+		}
+		for _, e := range said {
+			cause.Evidence = append(cause.Evidence, e.Evidence())
+		}
+		out = append(out, cause)
+	}
+	return out
+}
+
+func matchNextStart(c *diagnose.Case) []diagnose.Cause {
+	spec := c.PodSpec()
+	if spec == nil {
+		return nil
+	}
+	var out []diagnose.Cause
+	for _, r := range facts.References(spec) {
+		if blocks(c, r) || status(c, r.Object) != facts.Absent {
+			continue
+		}
+		when := "the next start fails"
+		if c.Pod != nil && c.Reached < diagnose.RungStarted {
+			when = "the start will fail"
+		}
+		out = append(out, diagnose.Cause{
+			Object:     r.Object.String(),
+			Summary:    fmt.Sprintf("%s %q does not exist (any more); %s, so %s.", r.Object.Kind, r.Object.Name, mountedAt(c, r), when),
+			Confidence: diagnose.Certain,
+			State:      diagnose.StateRunning,
+			Fixes:      missingFixes(c, r.Object)[:1],
+		})
+	}
+	return out
+}
+
+// saidMissing returns the current Warnings that call an object missing, newest first.
+func saidMissing(c *diagnose.Case, ref facts.Ref) []diagnose.Event {
+	var out []diagnose.Event
+	for _, e := range c.CurrentOf("Pod") {
+		if got, ok := parseMissing(e.Message); ok && got == ref {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+var (
+	// Kubernetes before 1.9 wrote the plural: secrets "x" not found.
+	missingPattern = regexp.MustCompile(`\b(secret|configmap)s? "([^"]+)" not found`)
+	volumePattern  = regexp.MustCompile(`for volume "([^"]+)"`)
+)
+
+// parseMissing finds the Secret or ConfigMap that a message of the kubelet calls
+// missing.
+func parseMissing(message string) (facts.Ref, bool) {
+	m := missingPattern.FindStringSubmatch(message)
+	if m == nil {
+		return facts.Ref{}, false
+	}
+	kind := "Secret"
+	if strings.HasPrefix(m[1], "configmap") {
+		kind = "ConfigMap"
+	}
+	return facts.Ref{Kind: kind, Name: m[2]}, true
+}
+
+// volumeIn finds the volume that a message of the kubelet is about; empty if it names
+// none.
+func volumeIn(message string) string {
+	if m := volumePattern.FindStringSubmatch(message); m != nil {
+		return m[1]
+	}
+	return ""
+}
