@@ -1,0 +1,92 @@
+package secretmount
+
+import (
+	"encoding/json"
+	"fmt"
+
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+)
+
+// operation is one step of a JSON Patch.
+type operation struct {
+	Op   string `json:"op"`
+	Path string `json:"path"`
+	// Value is written for every operation but remove. It is encoded as the server
+	// encodes objects, so that the texts which a test compares are equal.
+	Value json.RawMessage `json:"value,omitempty"`
+}
+
+// JSON Pointers (RFC 6901) to the parts that patches touch.
+const (
+	uidPointer         = "/metadata/uid"
+	podTemplatePointer = "/spec/podTemplate"
+	volumesPointer     = podTemplatePointer + "/volumes"
+	secretsPointer     = volumesPointer + "/secrets"
+)
+
+func elementPointer(index int) string { return fmt.Sprintf("%s/%d", secretsPointer, index) }
+
+// patchBuilder collects operations. The first error ends it.
+type patchBuilder struct {
+	operations []operation
+	err        error
+}
+
+func (b *patchBuilder) test(pointer string, value any) { b.with("test", pointer, value) }
+func (b *patchBuilder) add(pointer string, value any)  { b.with("add", pointer, value) }
+func (b *patchBuilder) remove(pointer string) {
+	b.operations = append(b.operations, operation{Op: "remove", Path: pointer})
+}
+
+func (b *patchBuilder) with(op, pointer string, value any) {
+	raw, err := json.Marshal(value)
+	if err != nil && b.err == nil {
+		b.err = fmt.Errorf("cannot encode %s: %w", pointer, err)
+	}
+	b.operations = append(b.operations, operation{op, pointer, raw})
+}
+
+// testUID makes a patch fail on another Workspace that has taken the name. A
+// manifest has no uid.
+func (b *patchBuilder) testUID(workspace map[string]any) {
+	metadata, _ := workspace["metadata"].(map[string]any)
+	if uid, ok := metadata["uid"]; ok && uid != nil {
+		b.test(uidPointer, uid)
+	}
+}
+
+// Patch returns the JSON Patch of the edit; nil if there is nothing to write.
+func (e Edit) Patch() ([]byte, error) {
+	if len(e.operations) == 0 {
+		return nil, nil
+	}
+	return json.Marshal(e.operations)
+}
+
+// Apply returns what the patch makes of a Workspace, which is not changed. It fails
+// where the server would refuse the patch, too: when a tested value differs.
+func (e Edit) Apply(workspace map[string]any) (map[string]any, error) {
+	patch, err := e.Patch()
+	if err != nil {
+		return nil, err
+	}
+	document, err := json.Marshal(workspace)
+	if err != nil {
+		return nil, fmt.Errorf("cannot encode the Workspace: %w", err)
+	}
+	if patch != nil {
+		decoded, err := jsonpatch.DecodePatch(patch)
+		if err != nil {
+			return nil, fmt.Errorf("cannot build the patch: %w", err)
+		}
+		if document, err = decoded.Apply(document); err != nil {
+			return nil, fmt.Errorf("the patch does not apply: %w", err)
+		}
+	}
+	var result map[string]any
+	if err := utiljson.Unmarshal(document, &result); err != nil {
+		return nil, fmt.Errorf("cannot decode the Workspace: %w", err)
+	}
+	return result, nil
+}
