@@ -1,0 +1,29 @@
+// Command kubectl-workspace is a kubectl plugin for Kubeflow Notebooks Workspaces.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	// Credential plugins of the kubeconfig: exec, oidc and the like.
+	_ "k8s.io/client-go/plugin/pkg/client/auth"
+
+	"github.com/kubectl-workspace/kubectl-workspace/pkg/cli"
+)
+
+// Stamped by the linker in releases.
+var version, commit, date string
+
+func main() {
+	os.Exit(run())
+}
+
+func run() int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	streams := genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr}
+	return cli.Run(ctx, os.Args[1:], streams, cli.NewBuild(version, commit, date))
+}

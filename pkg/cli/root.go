@@ -1,0 +1,99 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/kubectl/pkg/util/templates"
+)
+
+// displayName is how the program is called in every help text: kubectl finds the
+// binary kubectl-workspace on PATH and runs it.
+const displayName = "kubectl workspace"
+
+func newRoot(streams genericiooptions.IOStreams, build Build) *cobra.Command {
+	f := newFactory(streams, build)
+	root := &cobra.Command{
+		Use:   "kubectl-workspace",
+		Short: "Work with Kubeflow Notebooks Workspaces",
+		Long: templates.LongDesc(`
+			Work with Kubeflow Notebooks Workspaces.
+
+			Attach Secrets to a Workspace, and find out why one does not run.`),
+		Annotations:       map[string]string{cobra.CommandDisplayNameAnnotation: displayName},
+		SilenceErrors:     true,
+		SilenceUsage:      true,
+		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
+	}
+	root.SetOut(streams.Out)
+	root.SetErr(streams.ErrOut)
+	root.SetIn(streams.In)
+
+	groups := templates.CommandGroups{
+		{Message: "See What Is Going On:", Commands: []*cobra.Command{newDescribe(f), newList(f)}},
+		{Message: "Attach Credentials:", Commands: []*cobra.Command{newSecrets(f)}},
+	}
+	groups.Add(root)
+	root.AddCommand(newVersion(f), newOptions())
+	f.addFlags(root.PersistentFlags())
+	templates.ActsAsRootCommand(root, []string{"options"}, groups...)
+	asGroup(root)
+	callByDisplayName(root)
+	return root
+}
+
+// callByDisplayName corrects the one line of kubectl's usage template that shows the
+// binary's name. Cobra's annotation reaches CommandPath, which the other lines use.
+func callByDisplayName(root *cobra.Command) {
+	usage := root.UsageFunc()
+	root.SetUsageFunc(func(cmd *cobra.Command) error {
+		out := cmd.OutOrStderr()
+		var b bytes.Buffer
+		cmd.SetOut(&b)
+		cmd.SetErr(&b)
+		err := usage(cmd)
+		cmd.SetOut(out)
+		cmd.SetErr(out)
+		if err != nil {
+			return err
+		}
+		_, err = io.WriteString(out, strings.ReplaceAll(b.String(), `"`+root.Name()+" ", `"`+displayName+" "))
+		return err
+	})
+}
+
+// newOptions lists the flags that every command takes, as kubectl options does, so
+// that the help of a command shows only what is its own.
+func newOptions() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "options",
+		Short: "List the flags that every command takes",
+		Args:  cobra.NoArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Usage() },
+	}
+	templates.UseOptionsTemplates(cmd)
+	// kubectl's own template for the help of this command is empty.
+	cmd.SetHelpFunc(func(cmd *cobra.Command, _ []string) { _ = cmd.Usage() })
+	return cmd
+}
+
+// asGroup makes a command that only holds others: alone it shows its help, and a
+// subcommand that does not exist is an error. Cobra would show the help and exit 0.
+func asGroup(cmd *cobra.Command) {
+	cmd.Args = cobra.ArbitraryArgs
+	cmd.SuggestionsMinimumDistance = 2
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return cmd.Help()
+		}
+		message := fmt.Sprintf("unknown command %q for %q", args[0], cmd.CommandPath())
+		if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+			message += fmt.Sprintf("; did you mean %q?", strings.Join(near, `" or "`))
+		}
+		return usageError(cmd, "%s", message)
+	}
+}

@@ -1,0 +1,60 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/kubectl-workspace/kubectl-workspace/pkg/render"
+)
+
+// Exit codes. Commands with --exit-code add their own meaning for 1 and then use 2
+// for failures, as kubectl diff does.
+const (
+	exitOK          = 0
+	exitFailed      = 1
+	exitUsage       = 2
+	exitInterrupted = 130 // 128 + SIGINT, what a shell reports for an interrupted command
+)
+
+// exitError ends the program with a code. A nil err prints nothing: the output
+// already says it all.
+type exitError struct {
+	code int
+	err  error
+}
+
+func (e *exitError) Error() string {
+	if e.err == nil {
+		return fmt.Sprintf("exit code %d", e.code)
+	}
+	return e.err.Error()
+}
+
+func (e *exitError) Unwrap() error { return e.err }
+
+// Run executes one command line (without the program's name) and returns the exit
+// code. Errors are printed to streams.ErrOut, once, as "error: …".
+func Run(ctx context.Context, args []string, streams genericiooptions.IOStreams, build Build) int {
+	root := newRoot(streams, build)
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	var exit *exitError
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.As(err, &exit) && exit.err == nil:
+		return exit.code
+	case ctx.Err() != nil:
+		fmt.Fprintln(streams.ErrOut, "interrupted")
+		return exitInterrupted
+	}
+	fmt.Fprintf(streams.ErrOut, "error: %s\n", render.Safe(strings.TrimSpace(err.Error())))
+	if exit != nil {
+		return exit.code
+	}
+	return exitFailed
+}

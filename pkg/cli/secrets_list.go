@@ -1,0 +1,367 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/selection"
+	"k8s.io/kubectl/pkg/util/templates"
+
+	"github.com/kubectl-workspace/kubectl-workspace/pkg/api/v1beta1"
+	"github.com/kubectl-workspace/kubectl-workspace/pkg/cluster"
+	"github.com/kubectl-workspace/kubectl-workspace/pkg/facts"
+	"github.com/kubectl-workspace/kubectl-workspace/pkg/render"
+	"github.com/kubectl-workspace/kubectl-workspace/pkg/secretmount"
+)
+
+// fewSecrets is up to how many Secrets of one Workspace are read one by one.
+const fewSecrets = 8
+
+type secretsListOptions struct {
+	*factory
+	allNamespaces bool
+	selector      string
+	noHeaders     bool
+	output        choice
+
+	session   *session
+	names     []string
+	labels    labels.Selector
+	unchecked []facts.Unchecked
+}
+
+// secretMountList is the JSON form of the list.
+type secretMountList struct {
+	APIVersion string               `json:"apiVersion"`
+	Kind       string               `json:"kind"`
+	Items      []secretmount.Status `json:"items"`
+	Unchecked  []facts.Unchecked    `json:"unchecked"`
+}
+
+func newSecretsList(f *factory) *cobra.Command {
+	o := &secretsListOptions{factory: f, output: newChoice("", "wide", "json", "yaml", "name")}
+	cmd := &cobra.Command{
+		Use:                   "list [WORKSPACE...] [-A] [-l SELECTOR] [-o wide|json|yaml|name]",
+		Aliases:               []string{"ls"},
+		DisableFlagsInUseLine: true,
+		Short:                 "List the Secrets that are mounted into Workspaces",
+		Long: templates.LongDesc(`
+			List the Secrets that are mounted into Workspaces, those of the namespace if no
+			WORKSPACE is given.
+
+			SECRET-EXISTS tells whether there is such a Secret, UI-MOUNTABLE whether the web UI
+			accepts it. IN-POD tells whether the Pod has the mount: "yes"; "pending" if it was
+			made before; "dropped" if it never will, because something else is mounted at that
+			path (-o wide names it); "-" if there is no Pod. What could not be checked is
+			shown as unknown, with the reason on stderr.`),
+		Example: templates.Examples(`
+			# List the Secrets of a Workspace
+			kubectl workspace secrets list alice-notebook
+
+			# List those of all Workspaces that you may see
+			kubectl workspace secrets list -A
+
+			# Print the mounts whose Secret is missing
+			kubectl workspace secrets list -o json | jq -r '.items[] | select(.secretExists == false) | .workspace + " " + .secretName'`),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.complete(cmd, args); err != nil {
+				return err
+			}
+			return o.run(cmd.Context())
+		},
+	}
+	flags := cmd.Flags()
+	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "List the Workspaces of all namespaces.")
+	flags.StringVarP(&o.selector, "selector", "l", "", "List the Workspaces with these labels, such as team=a.")
+	flags.BoolVar(&o.noHeaders, "no-headers", false, "Print no header line.")
+	flags.VarP(&o.output, "output", "o", "Output format: wide, json, yaml or name.")
+	return cmd
+}
+
+func (o *secretsListOptions) complete(cmd *cobra.Command, args []string) error {
+	switch {
+	case len(args) > 0 && o.allNamespaces:
+		return usageError(cmd, "-A lists all Workspaces: leave out %q", args[0])
+	case len(args) > 0 && o.selector != "":
+		return usageError(cmd, "give names or -l, not both")
+	}
+	for _, arg := range args {
+		name, err := workspaceArg(arg)
+		if err != nil {
+			return usageError(cmd, "%w", err)
+		}
+		if !slices.Contains(o.names, name) {
+			o.names = append(o.names, name)
+		}
+	}
+	var err error
+	if o.labels, err = labels.Parse(o.selector); err != nil {
+		return usageError(cmd, "-l: %w", err)
+	}
+	o.session, err = o.open()
+	return err
+}
+
+func (o *secretsListOptions) run(ctx context.Context) error {
+	gather := o.many
+	if len(o.names) == 1 {
+		gather = o.one
+	}
+	items, missing, err := gather(ctx)
+	if err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	for _, u := range o.unchecked {
+		o.note("Warning: could not check %s: %s", u.Object, u.Detail)
+	}
+	if err := o.print(items); err != nil {
+		return err
+	}
+	return missing
+}
+
+// one asks about a single Workspace what a user with few rights may ask.
+func (o *secretsListOptions) one(ctx context.Context) (items []secretmount.Status, missing, err error) {
+	name, namespace := o.names[0], o.session.namespace
+	var workspace *unstructured.Unstructured
+	var pods facts.Answer[[]corev1.Pod]
+	cluster.Parallel(2, func(i int) {
+		switch i {
+		case 0:
+			workspace, err = o.session.Get(ctx, cluster.Workspaces, namespace, name)
+		case 1:
+			pods = o.pods(ctx, namespace, labels.SelectorFromSet(labels.Set{v1beta1.LabelWorkspaceName: name}))
+		}
+	})
+	if err != nil {
+		return nil, nil, o.session.explain(cluster.WorkspaceError(ctx, o.session, namespace, name, err))
+	}
+	mounts, err := secretmount.List(workspace.Object)
+	if err != nil {
+		return nil, nil, fmt.Errorf("workspace %q: %w", name, err)
+	}
+	secrets := o.session.readSecrets(ctx, namespace, secretNames(mounts), fewSecrets)
+	if len(mounts) > 0 {
+		o.remark("Pod", pods.Status, pods.Reason, pods.Detail)
+	}
+	for _, s := range secretNames(mounts) {
+		o.remark("Secret/"+s, secrets[s].Status, secrets[s].Reason, secrets[s].Detail)
+	}
+	items, err = secretmount.StatusOf(workspace, func(s string) secretmount.SecretAnswer { return secrets[s] }, pods)
+	return items, nil, err
+}
+
+// many asks with three lists, however many Workspaces there are.
+func (o *secretsListOptions) many(ctx context.Context) (items []secretmount.Status, missing, err error) {
+	namespace := o.session.namespace
+	if o.allNamespaces {
+		namespace = ""
+	}
+	var (
+		workspaces []unstructured.Unstructured
+		pods       facts.Answer[[]corev1.Pod]
+		secrets    facts.Answer[[]unstructured.Unstructured]
+	)
+	cluster.Parallel(3, func(i int) {
+		switch i {
+		case 0:
+			workspaces, err = o.session.List(ctx, cluster.Workspaces, cluster.ListOptions{Namespace: namespace, Labels: o.labels})
+		case 1:
+			pods = o.pods(ctx, namespace, hasWorkspace())
+		case 2:
+			secrets = cluster.AnswerOf(o.session.List(ctx, cluster.Secrets, cluster.ListOptions{Namespace: namespace}))
+		}
+	})
+	if errors.Is(err, cluster.ErrNotInSnapshot) {
+		err = nil // A snapshot without Workspaces has no mounts to list.
+	}
+	if err != nil {
+		return nil, nil, o.session.explain(fmt.Errorf("cannot list Workspaces: %w", err))
+	}
+
+	type key struct{ namespace, name string }
+	podsOf := map[key][]corev1.Pod{}
+	for _, p := range pods.Value {
+		k := key{p.Namespace, p.Labels[v1beta1.LabelWorkspaceName]}
+		podsOf[k] = append(podsOf[k], p)
+	}
+	secretsBy := map[key]*unstructured.Unstructured{}
+	for i := range secrets.Value {
+		secretsBy[key{secrets.Value[i].GetNamespace(), secrets.Value[i].GetName()}] = &secrets.Value[i]
+	}
+
+	var problems []error
+	found := map[string]bool{}
+	for i := range workspaces {
+		w := &workspaces[i]
+		found[w.GetName()] = true
+		if len(o.names) > 0 && !slices.Contains(o.names, w.GetName()) {
+			continue
+		}
+		mine := pods
+		mine.Value = podsOf[key{w.GetNamespace(), w.GetName()}]
+		statuses, err := secretmount.StatusOf(w, func(name string) secretmount.SecretAnswer {
+			if !secrets.IsFound() {
+				return secretmount.SecretAnswer{Status: secrets.Status}
+			}
+			if s := secretsBy[key{w.GetNamespace(), name}]; s != nil {
+				return secretmount.SecretAnswer{Status: facts.Found, Value: s}
+			}
+			return secretmount.SecretAnswer{Status: facts.Absent}
+		}, mine)
+		if err != nil {
+			problems = append(problems, fmt.Errorf("workspace %q: %w", w.GetName(), err))
+		}
+		items = append(items, statuses...)
+	}
+	for _, name := range o.names {
+		if !found[name] {
+			problems = append(problems, fmt.Errorf("workspace %q not found in namespace %q", name, namespace))
+		}
+	}
+	if len(items) > 0 {
+		o.remark("Pod", pods.Status, pods.Reason, pods.Detail)
+		o.remark("Secret", secrets.Status, secrets.Reason, secrets.Detail)
+	}
+	return items, errors.Join(problems...), nil
+}
+
+func (o *secretsListOptions) pods(ctx context.Context, namespace string, s labels.Selector) facts.Answer[[]corev1.Pod] {
+	items, err := o.session.List(ctx, cluster.Pods, cluster.ListOptions{Namespace: namespace, Labels: s})
+	if err != nil {
+		return cluster.AnswerOf[[]corev1.Pod](nil, err)
+	}
+	return cluster.AnswerOf(cluster.ConvertAll[corev1.Pod](items))
+}
+
+// hasWorkspace selects what belongs to some Workspace.
+func hasWorkspace() labels.Selector {
+	r, err := labels.NewRequirement(v1beta1.LabelWorkspaceName, selection.Exists, nil)
+	if err != nil {
+		panic(err) // The key is a constant.
+	}
+	return labels.NewSelector().Add(*r)
+}
+
+// remark keeps a question that got no answer.
+func (o *secretsListOptions) remark(object string, status facts.Status, reason, detail string) {
+	if status == facts.Unknown {
+		o.unchecked = append(o.unchecked, facts.Unchecked{Object: object, Reason: reason, Detail: detail})
+	}
+}
+
+func (o *secretsListOptions) print(items []secretmount.Status) error {
+	switch o.output.value {
+	case "json", "yaml":
+		list := secretMountList{APIVersion: facts.APIVersion, Kind: "SecretMountList", Items: items, Unchecked: o.unchecked}
+		// Scripts expect lists, not null.
+		if list.Items == nil {
+			list.Items = []secretmount.Status{}
+		}
+		if list.Unchecked == nil {
+			list.Unchecked = []facts.Unchecked{}
+		}
+		if o.output.value == "json" {
+			return printJSON(o.Out, list)
+		}
+		return printYAML(o.Out, list)
+	case "name":
+		return o.printNames(items)
+	}
+	if len(items) == 0 {
+		where := fmt.Sprintf("in namespace %q", o.session.namespace)
+		if o.allNamespaces {
+			where = "in any namespace"
+		}
+		if len(o.names) > 0 {
+			where = "in " + strings.Join(o.names, ", ")
+		}
+		o.note("No mounted Secrets found %s.", where)
+		return nil
+	}
+	return o.printTable(items)
+}
+
+// printNames prints each Secret once, in a form that kubectl get takes.
+func (o *secretsListOptions) printNames(items []secretmount.Status) error {
+	seen := map[string]bool{}
+	for _, s := range items {
+		if seen[s.SecretName] {
+			continue
+		}
+		seen[s.SecretName] = true
+		if _, err := fmt.Fprintln(o.Out, "secret/"+render.SafeLine(s.SecretName)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (o *secretsListOptions) printTable(items []secretmount.Status) error {
+	wide := o.output.value == "wide"
+	headers := []string{"WORKSPACE", "SECRET", "MOUNT-PATH", "MODE", "SECRET-EXISTS", "UI-MOUNTABLE", "IN-POD"}
+	if o.allNamespaces {
+		headers = append([]string{"NAMESPACE"}, headers...)
+	}
+	if wide {
+		headers = append(headers, "POD", "HELD-BY")
+	}
+	var rows [][]string
+	for _, s := range items {
+		mountable := yesNo(s.UIMountable)
+		if s.SecretExists != nil && !*s.SecretExists {
+			mountable = "-"
+		}
+		row := []string{s.Workspace, s.SecretName, s.MountPath, secretmount.FormatMode(s.DefaultMode), yesNo(s.SecretExists), mountable, inPod(s.InPod)}
+		if o.allNamespaces {
+			row = append([]string{s.Namespace}, row...)
+		}
+		if wide {
+			row = append(row, orDash(s.Pod), orDash(s.HeldBy))
+		}
+		rows = append(rows, row)
+	}
+	if o.noHeaders {
+		headers = nil
+	}
+	return render.Table(o.Out, headers, rows)
+}
+
+func yesNo(b *bool) string {
+	switch {
+	case b == nil:
+		return "<unknown>"
+	case *b:
+		return "yes"
+	}
+	return "no"
+}
+
+func inPod(s secretmount.InPod) string {
+	switch s {
+	case secretmount.InPodApplied:
+		return "yes"
+	case secretmount.InPodNone:
+		return "-"
+	case secretmount.InPodUnknown:
+		return "<unknown>"
+	}
+	return string(s)
+}
+
+func orDash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}
