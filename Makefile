@@ -1,0 +1,93 @@
+# Everything starts here: "make help" lists the targets. The only prerequisites are
+# Go, git and make; whatever else is needed is built from Go modules.
+
+GO      ?= go
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
+COMMIT  ?= $(shell git rev-parse HEAD 2>/dev/null)
+DATE    ?= $(shell git log -1 --format=%cI 2>/dev/null)
+LDFLAGS := -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT) -X main.date=$(DATE)
+
+# The race detector needs a C compiler. A machine without one runs the tests all the same.
+RACE := $(shell command -v $$($(GO) env CC) >/dev/null 2>&1 && echo -race)
+
+CONTROLPLANE := $(GO) -C hack/controlplane run .
+PACKAGES      = $(shell $(GO) list ./... | grep -v '/test')
+
+stage = @printf '\n==> %s\n'
+
+.DEFAULT_GOAL := help
+.PHONY: help
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: build
+build: ## Build bin/kubectl-workspace
+	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/kubectl-workspace ./cmd/kubectl-workspace
+
+.PHONY: demo
+demo: build ## Show what the plugin does, on a snapshot of a small cluster
+	@hack/demo/snapshot.sh
+
+.PHONY: demo-live
+demo-live: build controlplane ## The same story on a real control plane, to the end
+	@hack/demo/live.sh
+
+.PHONY: test
+test: test-unit test-controlplane test-e2e ## Run every test
+
+.PHONY: test-unit
+test-unit: ## Run the tests that need no control plane
+	$(stage) 'unit tests$(if $(RACE),, (no C compiler: without the race detector))'
+	$(GO) test $(RACE) $(PACKAGES)
+
+.PHONY: test-controlplane
+test-controlplane: controlplane ## Test the launcher of the control plane
+	$(stage) 'tests of the control plane'
+	$(GO) -C hack/controlplane test ./...
+	cd hack/controlplane/kubernetes && CGO_ENABLED=0 $(GO) test -vet=off -trimpath ./node
+
+.PHONY: test-e2e
+test-e2e: controlplane ## Test the binary on a real API server, scheduler and kubelet
+	$(stage) 'end-to-end tests'
+	$(GO) test -timeout 20m ./test/...
+
+.PHONY: lint
+lint: ## Run the linters
+	$(stage) 'lint (building the linter takes some minutes the first time)'
+	$(GO) tool -modfile=hack/tools/golangci-lint/go.mod golangci-lint run ./...
+
+.PHONY: generate
+generate: ## Regenerate deepcopy functions and CRDs
+	hack/crdgen/generate.sh
+
+.PHONY: generate-check
+generate-check: ## Fail if something generated is stale
+	$(stage) 'generated files'
+	hack/crdgen/generate.sh --check
+	$(GO) mod tidy -diff
+
+.PHONY: crd-compare
+crd-compare: ## Compare our CRDs with published ones: make crd-compare PUBLISHED=DIR
+	@test -n '$(PUBLISHED)' || { echo 'usage: make crd-compare PUBLISHED=DIR' >&2; exit 2; }
+	$(GO) run ./hack/crddiff --ours pkg/api/crds --published '$(PUBLISHED)'
+
+.PHONY: controlplane
+controlplane:
+	$(stage) 'control plane (built from Go modules; minutes the first time)'
+	$(CONTROLPLANE) build
+
+.PHONY: cluster-up
+cluster-up: ## Start a control plane and leave it running; prints how to use it
+	@$(CONTROLPLANE) up --crds $(CURDIR)/pkg/api/crds
+
+.PHONY: cluster-down
+cluster-down: ## Stop the control plane of cluster-up
+	@$(CONTROLPLANE) down
+
+.PHONY: startup
+startup: build controlplane ## Compare the start-up time with kubectl's
+	@hack/startup/run.sh
+
+.PHONY: clean
+clean: ## Remove what was built here (not the control plane in the user's cache)
+	rm -rf bin
