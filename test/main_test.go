@@ -1,11 +1,14 @@
 package test
 
 import (
+	"bufio"
 	"bytes"
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 
@@ -69,4 +72,62 @@ func start(t testing.TB, environment []string, name string, args ...string) resu
 		t.Errorf("%s: %v", name, err)
 	}
 	return result{stdout.String(), stderr.String(), cmd.ProcessState.ExitCode()}
+}
+
+// follower is a command that keeps running and talking.
+type follower struct {
+	process *os.Process
+	errors  *bytes.Buffer
+	lines   chan string
+	end     func() int
+}
+
+// follow starts the plugin itself, so that a signal reaches it and not kubectl.
+func follow(ctx context.Context, t testing.TB, e *env.Env, args ...string) *follower {
+	t.Helper()
+	dir, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(ctx, filepath.Join(dir, "kubectl-workspace"), args[1:]...)
+	cmd.Env = append(os.Environ(), "KUBECONFIG="+e.Kubeconfig(env.Admin))
+	f := &follower{errors: &bytes.Buffer{}, lines: make(chan string)}
+	cmd.Stderr = f.errors
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	f.process = cmd.Process
+	go func() {
+		defer close(f.lines)
+		for s := bufio.NewScanner(out); s.Scan(); {
+			f.lines <- s.Text()
+		}
+	}()
+	f.end = func() int {
+		for range f.lines { // until it closes its output
+		}
+		_ = cmd.Wait()
+		return cmd.ProcessState.ExitCode()
+	}
+	return f
+}
+
+// until reads lines until one contains the text.
+func (f *follower) until(t testing.TB, text string) {
+	t.Helper()
+	for line := range f.lines {
+		if strings.Contains(line, text) {
+			return
+		}
+	}
+	t.Fatalf("it ended before it said %q: %s", text, f.errors)
+}
+
+func (f *follower) wait(t testing.TB) int {
+	t.Helper()
+	return f.end()
 }

@@ -39,9 +39,9 @@ func TestManners(t *testing.T) {
 		"unknown subcommand":        {[]string{"secrets", "ad"}, `error: unknown command "ad" for "kubectl workspace secrets"; did you mean "add"\?\nSee 'kubectl workspace secrets --help' for usage.\n`},
 		"unknown flag":              {[]string{"list", "--foo"}, `error: unknown flag: --foo\nSee 'kubectl workspace list --help' for usage.\n`},
 		"bad value of a flag":       {[]string{"list", "--color", "blue"}, `error: invalid argument "blue" for "--color" flag: must be auto, always or never\nSee 'kubectl workspace list --help' for usage.\n`},
-		"missing argument":          {[]string{"describe"}, `error: describe needs the name of a Workspace\nSee 'kubectl workspace describe --help' for usage.\n`},
+		"missing argument":          {[]string{"wait"}, `error: wait needs the name of one Workspace\nSee 'kubectl workspace wait --help' for usage.\n`},
 		"one argument too many":     {[]string{"version", "x"}, `error: "x" is one argument too many\nSee 'kubectl workspace version --help' for usage.\n`},
-		"bad selector":              {[]string{"list", "-l", "a=b=c"}, `error: --selector "a=b=c" is not a label selector: .*\n`},
+		"bad selector":              {[]string{"list", "-l", "a=b=c"}, `error: -l "a=b=c" is not a label selector: .*\nSee 'kubectl workspace list --help' for usage.\n`},
 		"another kind of object":    {[]string{"describe", "pod/x"}, `error: "pod/x" is not a Workspace; give its name, or workspace/NAME\nSee .*\n`},
 		"no such Workspace":         {[]string{"describe", "bob", "-n", ns}, `error: workspace "bob" not found in namespace "` + ns + `" \(kubectl workspace list -n ` + ns + ` shows those that exist\)\n`},
 		"no such namespace":         {[]string{"describe", "bob", "-n", "nowhere"}, `error: namespace "nowhere" does not exist\n`},
@@ -77,7 +77,7 @@ func TestManners(t *testing.T) {
 	})
 
 	t.Run("help at every level", func(t *testing.T) {
-		for _, args := range [][]string{{}, {"describe"}, {"list"}, {"secrets"}, {"secrets", "add"}, {"secrets", "list"}, {"secrets", "remove"}, {"version"}, {"options"}} {
+		for _, args := range [][]string{{}, {"describe"}, {"list"}, {"wait"}, {"snapshot"}, {"secrets"}, {"secrets", "add"}, {"secrets", "list"}, {"secrets", "remove"}, {"version"}, {"options"}} {
 			r := kubectl(t, e, env.Admin, append(append([]string{"workspace"}, args...), "--help")...)
 			if r.code != 0 || r.stderr != "" || r.stdout == "" || strings.Contains(r.stdout, "kubectl-workspace ") {
 				t.Errorf("%v --help: exit code %d, stderr %q, stdout:\n%s", args, r.code, r.stderr, r.stdout)

@@ -41,3 +41,18 @@ func workspaceArg(arg string) (string, error) {
 	}
 	return name, nil
 }
+
+// workspaceArgs reads the names of Workspaces, each once.
+func workspaceArgs(cmd *cobra.Command, args []string) ([]string, error) {
+	var names []string
+	for _, arg := range args {
+		name, err := workspaceArg(arg)
+		if err != nil {
+			return nil, usageError(cmd, "%w", err)
+		}
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names, nil
+}

@@ -35,7 +35,7 @@ func newFactory(streams genericiooptions.IOStreams, build Build) *factory {
 	}
 }
 
-func (f *factory) addFlags(flags *pflag.FlagSet) {
+func (f *factory) addGlobalFlags(flags *pflag.FlagSet) {
 	f.config.AddFlags(flags)
 	flags.StringArrayVar(&f.snapshots, "snapshot", nil,
 		"Read this file or directory of manifests instead of a cluster ('-' is stdin); may be given several times. Nothing is contacted.")

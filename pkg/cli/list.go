@@ -3,31 +3,31 @@ package cli
 import (
 	"context"
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/duration"
 	"k8s.io/kubectl/pkg/util/templates"
 
 	"github.com/kubectl-workspace/kubectl-workspace/pkg/api/v1beta1"
-	"github.com/kubectl-workspace/kubectl-workspace/pkg/cluster"
 	"github.com/kubectl-workspace/kubectl-workspace/pkg/diagnose"
-	"github.com/kubectl-workspace/kubectl-workspace/pkg/diagnose/causes"
 	"github.com/kubectl-workspace/kubectl-workspace/pkg/render"
 )
 
 type listOptions struct {
 	*factory
-	allNamespaces bool
-	selector      string
-	output        choice
-	noHeaders     bool
+	workspaceSelection
+	output    choice
+	noHeaders bool
+	watching  bool
+
+	session *session
 }
 
 func newList(f *factory) *cobra.Command {
 	o := &listOptions{factory: f, output: newChoice("", "wide", "json", "yaml", "name")}
 	cmd := &cobra.Command{
-		Use:                   "list [-A] [-l SELECTOR] [-o wide|json|yaml|name]",
+		Use:                   "list [-A] [-l SELECTOR] [-w] [-o wide|json|yaml|name]",
 		DisableFlagsInUseLine: true,
 		Aliases:               []string{"ls"},
 		Short:                 "List Workspaces with their state and what is wrong with them",
@@ -44,103 +44,60 @@ func newList(f *factory) *cobra.Command {
 			# Those of all namespaces, with the reason in words
 			kubectl workspace list -A -o wide`),
 		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
+		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args) },
 	}
-	cmd.Flags().BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "List the Workspaces of all namespaces.")
-	cmd.Flags().StringVarP(&o.selector, "selector", "l", "", "Label selector of Workspaces, such as team=research.")
+	o.addFlags(cmd)
 	cmd.Flags().VarP(&o.output, "output", "o", "Output format: "+o.output.list()+".")
 	cmd.Flags().BoolVar(&o.noHeaders, "no-headers", false, "Print no column headers.")
+	cmd.Flags().BoolVarP(&o.watching, "watch", "w", false, "Look again every two seconds: redraw on a terminal, else print a line for each change.")
 	return cmd
 }
 
-func (o *listOptions) run(ctx context.Context) error {
-	selector, err := labels.Parse(o.selector)
-	if err != nil {
-		return fmt.Errorf("--selector %q is not a label selector: %w", o.selector, err)
-	}
-	s, err := o.open()
-	if err != nil {
+func (o *listOptions) run(cmd *cobra.Command, args []string) error {
+	if err := o.complete(cmd, args); err != nil {
 		return err
 	}
-	if o.allNamespaces {
-		s.namespace = ""
-	}
-	found, err := s.diagnoseAll(ctx, selector)
-	if err != nil {
+	var err error
+	if o.session, err = o.open(); err != nil {
 		return err
 	}
-	if len(found) == 0 && (o.output.value == "" || o.output.value == "wide") {
-		where := "namespace " + s.namespace
-		if o.allNamespaces {
-			where = "any namespace"
+	if o.watching {
+		if o.session.live == nil {
+			return errWatchSnapshot
 		}
-		o.note("No Workspaces found in %s.", where)
-		return nil
+		return o.watch(cmd.Context(), o.look, o.table)
+	}
+	found, err := o.look(cmd.Context())
+	if err != nil {
+		return err
 	}
 	return o.print(found)
 }
 
-// diagnoseAll explains every Workspace of the session's namespace (of all, if that is
-// empty) from one list per kind.
-func (s *session) diagnoseAll(ctx context.Context, selector labels.Selector) ([]diagnosed, error) {
-	workspaces, err := s.List(ctx, cluster.Workspaces, cluster.ListOptions{Namespace: s.namespace, Labels: selector})
-	if err != nil {
-		return nil, s.explain(fmt.Errorf("cannot list Workspaces: %w", err))
-	}
-	if len(workspaces) == 0 {
-		return nil, nil
-	}
-	ofWorkspaces := cluster.ListOptions{Namespace: s.namespace, Labels: hasWorkspace()}
-	all := cluster.ListOptions{Namespace: s.namespace}
-	store, err := cluster.Load(ctx, s,
-		cluster.Query{Resource: cluster.StatefulSets, Options: ofWorkspaces},
-		cluster.Query{Resource: cluster.Pods, Options: ofWorkspaces},
-		cluster.Query{Resource: cluster.Events, Options: all},
-		cluster.Query{Resource: cluster.Claims, Options: all},
-		cluster.Query{Resource: cluster.Secrets, Options: all},
-		cluster.Query{Resource: cluster.ConfigMaps, Options: all},
-		cluster.Query{Resource: cluster.ServiceAccounts, Options: all},
-		cluster.Query{Resource: cluster.WorkspaceKinds},
-	)
-	if err != nil {
-		return nil, err
-	}
-	found := make([]diagnosed, 0, len(workspaces))
-	for i := range workspaces {
-		w := &workspaces[i]
-		store.Add(w)
-		f, err := cluster.Gather(ctx, store, w.GetNamespace(), w.GetName())
-		if err != nil {
-			return nil, err
-		}
-		found = append(found, diagnosed{f.Workspace, causes.Diagnose(f)})
-	}
-	return found, nil
+func (o *listOptions) look(ctx context.Context) ([]diagnose.Diagnosis, error) {
+	return o.session.diagnoseAll(ctx, o.workspaceSelection)
 }
 
-// diagnosed is a Workspace with its explanation.
-type diagnosed struct {
-	workspace *v1beta1.Workspace
-	diagnosis diagnose.Diagnosis
-}
-
-func (o *listOptions) print(found []diagnosed) error {
+func (o *listOptions) print(found []diagnose.Diagnosis) error {
 	switch o.output.value {
-	case "json", "yaml":
-		items := make([]diagnose.Diagnosis, 0, len(found))
-		for _, d := range found {
-			items = append(items, d.diagnosis)
-		}
-		if o.output.value == "json" {
-			return printJSON(o.Out, diagnose.NewList(items))
-		}
-		return printYAML(o.Out, diagnose.NewList(items))
+	case "json":
+		return printJSON(o.Out, diagnose.NewList(found))
+	case "yaml":
+		return printYAML(o.Out, diagnose.NewList(found))
 	case "name":
 		for _, d := range found {
-			fmt.Fprintln(o.Out, "workspace."+v1beta1.GroupVersion.Group+"/"+render.SafeLine(d.workspace.Name))
+			fmt.Fprintln(o.Out, "workspace."+v1beta1.GroupName+"/"+render.SafeLine(d.Workspace.Name))
 		}
 		return nil
 	}
+	if len(found) == 0 {
+		o.note("No Workspaces found in %s.", o.where(o.session))
+		return nil
+	}
+	return o.table(o.Out, found)
+}
+
+func (o *listOptions) table(out io.Writer, found []diagnose.Diagnosis) error {
 	headers := []string{"NAME", "KIND", "STATE", "REASON", "IMAGE", "POD-CONFIG", "AGE"}
 	if o.output.value == "wide" {
 		headers = append(headers, "SUMMARY")
@@ -155,28 +112,21 @@ func (o *listOptions) print(found []diagnosed) error {
 	if o.noHeaders {
 		headers = nil
 	}
-	return render.Table(o.Out, headers, rows)
+	return render.Table(out, headers, rows)
 }
 
-func (o *listOptions) row(d diagnosed) []string {
-	x := d.diagnosis
-	reason := "-"
-	switch {
-	case len(x.Causes) > 0:
-		reason = x.Causes[0].ID
-	case len(x.Warnings) > 0:
-		reason = x.Warnings[0].ID
-	}
+func (o *listOptions) row(d diagnose.Diagnosis) []string {
 	age := "<unknown>"
-	if created := d.workspace.CreationTimestamp; !created.IsZero() {
-		age = duration.HumanDuration(x.CheckedAt.Sub(created.Time))
+	if created := d.Workspace.Created; created != nil {
+		age = duration.HumanDuration(d.CheckedAt.Sub(*created))
 	}
-	row := []string{x.Workspace.Name, x.Workspace.Kind, string(x.State), reason, x.Workspace.ImageConfig, x.Workspace.PodConfig, age}
+	w := d.Workspace
+	row := []string{w.Name, w.Kind, string(d.State), d.Reason(), w.ImageConfig, w.PodConfig, age}
 	if o.output.value == "wide" {
-		row = append(row, x.Summary)
+		row = append(row, d.Summary)
 	}
 	if o.allNamespaces {
-		row = append([]string{x.Workspace.Namespace}, row...)
+		row = append([]string{w.Namespace}, row...)
 	}
 	return row
 }

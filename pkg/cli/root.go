@@ -34,12 +34,12 @@ func newRoot(streams genericiooptions.IOStreams, build Build) *cobra.Command {
 	root.SetIn(streams.In)
 
 	groups := templates.CommandGroups{
-		{Message: "See What Is Going On:", Commands: []*cobra.Command{newDescribe(f), newList(f)}},
+		{Message: "See What Is Going On:", Commands: []*cobra.Command{newDescribe(f), newList(f), newWait(f), newSnapshot(f)}},
 		{Message: "Attach Credentials:", Commands: []*cobra.Command{newSecrets(f)}},
 	}
 	groups.Add(root)
 	root.AddCommand(newVersion(f), newOptions())
-	f.addFlags(root.PersistentFlags())
+	f.addGlobalFlags(root.PersistentFlags())
 	templates.ActsAsRootCommand(root, []string{"options"}, groups...)
 	asGroup(root)
 	callByDisplayName(root)

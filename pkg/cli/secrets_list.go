@@ -26,14 +26,11 @@ const fewSecrets = 8
 
 type secretsListOptions struct {
 	*factory
-	allNamespaces bool
-	selector      string
-	noHeaders     bool
-	output        choice
+	workspaceSelection
+	noHeaders bool
+	output    choice
 
 	session   *session
-	names     []string
-	labels    labels.Selector
 	unchecked []facts.Unchecked
 }
 
@@ -71,42 +68,21 @@ func newSecretsList(f *factory) *cobra.Command {
 			# Print the mounts whose Secret is missing
 			kubectl workspace secrets list -o json | jq -r '.items[] | select(.secretExists == false) | .workspace + " " + .secretName'`),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.complete(cmd, args); err != nil {
+			err := o.complete(cmd, args)
+			if err != nil {
+				return err
+			}
+			if o.session, err = o.open(); err != nil {
 				return err
 			}
 			return o.run(cmd.Context())
 		},
 	}
+	o.addFlags(cmd)
 	flags := cmd.Flags()
-	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "List the Workspaces of all namespaces.")
-	flags.StringVarP(&o.selector, "selector", "l", "", "List the Workspaces with these labels, such as team=a.")
 	flags.BoolVar(&o.noHeaders, "no-headers", false, "Print no header line.")
 	flags.VarP(&o.output, "output", "o", "Output format: wide, json, yaml or name.")
 	return cmd
-}
-
-func (o *secretsListOptions) complete(cmd *cobra.Command, args []string) error {
-	switch {
-	case len(args) > 0 && o.allNamespaces:
-		return usageError(cmd, "-A lists all Workspaces: leave out %q", args[0])
-	case len(args) > 0 && o.selector != "":
-		return usageError(cmd, "give names or -l, not both")
-	}
-	for _, arg := range args {
-		name, err := workspaceArg(arg)
-		if err != nil {
-			return usageError(cmd, "%w", err)
-		}
-		if !slices.Contains(o.names, name) {
-			o.names = append(o.names, name)
-		}
-	}
-	var err error
-	if o.labels, err = labels.Parse(o.selector); err != nil {
-		return usageError(cmd, "-l: %w", err)
-	}
-	o.session, err = o.open()
-	return err
 }
 
 func (o *secretsListOptions) run(ctx context.Context) error {
@@ -163,10 +139,7 @@ func (o *secretsListOptions) one(ctx context.Context) (items []secretmount.Statu
 
 // many asks with three lists, however many Workspaces there are.
 func (o *secretsListOptions) many(ctx context.Context) (items []secretmount.Status, missing, err error) {
-	namespace := o.session.namespace
-	if o.allNamespaces {
-		namespace = ""
-	}
+	namespace := o.namespace(o.session)
 	var (
 		workspaces []unstructured.Unstructured
 		pods       facts.Answer[[]corev1.Pod]
@@ -279,14 +252,11 @@ func (o *secretsListOptions) print(items []secretmount.Status) error {
 		return o.printNames(items)
 	}
 	if len(items) == 0 {
-		where := fmt.Sprintf("in namespace %q", o.session.namespace)
-		if o.allNamespaces {
-			where = "in any namespace"
-		}
+		where := o.where(o.session)
 		if len(o.names) > 0 {
-			where = "in " + strings.Join(o.names, ", ")
+			where = strings.Join(o.names, ", ")
 		}
-		o.note("No mounted Secrets found %s.", where)
+		o.note("No mounted Secrets found in %s.", where)
 		return nil
 	}
 	return o.printTable(items)

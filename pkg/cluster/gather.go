@@ -3,9 +3,11 @@ package cluster
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
@@ -16,8 +18,8 @@ import (
 )
 
 // Gather reads what matters about one Workspace, in two waves of parallel reads:
-// first the Workspace, its StatefulSets and its Pods, then what these name. Claims
-// that are not bound cost a third.
+// first the Workspace, its StatefulSets and its Pods, then what these name. What is
+// behind the claims costs a third, where it can matter.
 //
 // The error is that of reading the Workspace itself (see WorkspaceError) or of ctx. Every other source that fails is recorded in
 // the Facts and fails nothing.
@@ -30,6 +32,7 @@ func Gather(ctx context.Context, r Reader, namespace, name string) (*facts.Facts
 		ConfigMaps:      map[string]facts.Answer[*metav1.PartialObjectMetadata]{},
 		ServiceAccounts: map[string]facts.Answer[*metav1.PartialObjectMetadata]{},
 		Claims:          map[string]facts.Answer[*corev1.PersistentVolumeClaim]{},
+		Volumes:         map[string]facts.Answer[*corev1.PersistentVolume]{},
 	}
 
 	owned := labels.SelectorFromSet(labels.Set{v1beta1.LabelWorkspaceName: name})
@@ -71,15 +74,56 @@ func Gather(ctx context.Context, r Reader, namespace, name string) (*facts.Facts
 			wantNamed(g, f.Claims, Claims, ref.Name)
 		}
 	}
+	g.wantNodes(f)
 	g.wave()
 
-	for name, claim := range f.Claims {
-		if claim.IsFound() && claim.Value.Status.Phase != corev1.ClaimBound {
-			g.wantEvents(f, "PersistentVolumeClaim", name)
-		}
-	}
+	g.wantStorage(f)
 	g.wave()
 	return f, ctx.Err()
+}
+
+// wantNodes asks about nodes, as far as they can matter: about the Pod's own while it is
+// not Ready, about all while it has none.
+func (g *gatherer) wantNodes(f *facts.Facts) {
+	if len(f.Pods.Value) == 0 || isReady(&f.Pods.Value[0]) {
+		return
+	}
+	g.want(func() func() {
+		if name := f.NodeName(); name != "" {
+			a := AnswerOf(get[corev1.Node](g, Nodes, name))
+			return func() { f.Node = a }
+		}
+		a := AnswerOf(list[corev1.Node](g, Nodes, ListOptions{}))
+		return func() { f.Nodes = a }
+	})
+}
+
+// wantStorage asks about what is behind the claims: why one is not bound, and where the
+// volume of a bound one lets the Pod run.
+func (g *gatherer) wantStorage(f *facts.Facts) {
+	unbound := false
+	for name, claim := range f.Claims {
+		switch {
+		case !claim.IsFound():
+		case claim.Value.Status.Phase != corev1.ClaimBound:
+			unbound = true
+			g.wantEvents(f, "PersistentVolumeClaim", name)
+		case f.Nodes.Status != facts.NotAsked && claim.Value.Spec.VolumeName != "":
+			wantNamed(g, f.Volumes, Volumes, claim.Value.Spec.VolumeName)
+		}
+	}
+	if unbound {
+		g.want(func() func() {
+			a := AnswerOf(list[storagev1.StorageClass](g, StorageClasses, ListOptions{}))
+			return func() { f.StorageClasses = a }
+		})
+	}
+}
+
+func isReady(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
+	})
 }
 
 // gatherer collects the reads of one wave and then sends them together.

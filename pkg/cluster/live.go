@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
@@ -32,6 +33,7 @@ const (
 // Live reads from and writes to the API server of a kubeconfig.
 type Live struct {
 	dynamic  dynamic.Interface
+	version  discovery.ServerVersionInterface
 	metadata metadata.Interface
 	host     string
 	context  string
@@ -82,7 +84,11 @@ func newLive(config *rest.Config, httpClient *http.Client, contextName string) (
 	if err != nil {
 		return nil, kubeconfigError(err)
 	}
-	return &Live{dynamic: dyn, metadata: meta, host: config.Host, context: contextName, now: time.Now}, nil
+	version, err := discovery.NewDiscoveryClientForConfigAndClient(config, httpClient)
+	if err != nil {
+		return nil, kubeconfigError(err)
+	}
+	return &Live{dynamic: dyn, version: version, metadata: meta, host: config.Host, context: contextName, now: time.Now}, nil
 }
 
 // kubeconfigError says which part of the kubeconfig is wrong and where to look.
@@ -153,6 +159,15 @@ func (l *Live) List(ctx context.Context, r Resource, opts ListOptions) ([]unstru
 		}
 		list.Continue = next
 	}
+}
+
+// ServerVersion asks the API server for its version; empty if it does not tell.
+func (l *Live) ServerVersion() string {
+	v, err := l.version.ServerVersion()
+	if err != nil {
+		return ""
+	}
+	return v.GitVersion
 }
 
 // PatchOptions qualify one write.

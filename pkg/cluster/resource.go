@@ -31,6 +31,9 @@ var (
 	Secrets         = core("secrets", "Secret", true, true)
 	ConfigMaps      = core("configmaps", "ConfigMap", true, true)
 	ServiceAccounts = core("serviceaccounts", "ServiceAccount", true, true)
+	Nodes           = core("nodes", "Node", false, false)
+	Volumes         = core("persistentvolumes", "PersistentVolume", false, false)
+	StorageClasses  = Resource{schema.GroupVersionResource{Group: "storage.k8s.io", Version: "v1", Resource: "storageclasses"}, "StorageClass", false, false}
 	Namespaces      = core("namespaces", "Namespace", false, true)
 )
 

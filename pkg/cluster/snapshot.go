@@ -34,6 +34,8 @@ type Snapshot struct {
 	Namespaces []string `json:"namespaces,omitempty"`
 	// Complete names the kinds of which Items holds every object.
 	Complete []string `json:"complete,omitempty"`
+	// Lists are selections of which Items holds every object.
+	Lists []ListClaim `json:"lists,omitempty"`
 	// Absent names objects that the server said do not exist, "Kind/namespace/name"
 	// or "Kind/name".
 	Absent []string `json:"absent,omitempty"`
@@ -43,6 +45,25 @@ type Snapshot struct {
 	Server string `json:"server,omitempty"`
 	// Items are the objects.
 	Items []map[string]any `json:"items"`
+}
+
+// ListClaim says that a snapshot holds every object of a kind that was selected in one
+// way, as opposed to every object of the kind.
+type ListClaim struct {
+	Kind      string `json:"kind"`
+	Namespace string `json:"namespace,omitempty"`
+	// Labels is a label selector.
+	Labels string `json:"labels,omitempty"`
+	// About is "Kind/name" of the object that Events are about.
+	About string `json:"about,omitempty"`
+}
+
+func claimOf(r Resource, opts ListOptions) ListClaim {
+	c := ListClaim{Kind: r.Kind, Namespace: opts.Namespace, Labels: opts.labelSelector().String()}
+	if opts.About != nil {
+		c.About = opts.About.Kind + "/" + opts.About.Name
+	}
+	return c
 }
 
 // OpenSnapshot reads the given files into a Store. Each path is a file with one or
@@ -162,6 +183,9 @@ func (l *snapshotLoader) snapshot(doc []byte) error {
 	}
 	for _, kind := range s.Complete {
 		l.store.complete[kind] = true
+	}
+	for _, claim := range s.Lists {
+		l.store.lists[claim] = true
 	}
 	for _, object := range s.Absent {
 		l.store.absent[object] = true

@@ -23,6 +23,8 @@ type Store struct {
 	complete map[string]bool
 	// namespaces bounds complete for namespaced kinds; empty means all.
 	namespaces map[string]bool
+	// lists are selections that the Store holds in full.
+	lists map[ListClaim]bool
 	// absent holds "Kind/namespace/name" or "Kind/name" of objects that a server
 	// said do not exist.
 	absent map[string]bool
@@ -45,6 +47,7 @@ func NewStore(now time.Time) *Store {
 		objects:    map[schema.GroupKind]map[objectKey]*unstructured.Unstructured{},
 		complete:   map[string]bool{},
 		namespaces: map[string]bool{},
+		lists:      map[ListClaim]bool{},
 		absent:     map[string]bool{},
 		unanswered: map[string]*recordedError{},
 	}
@@ -77,7 +80,7 @@ func (s *Store) Get(_ context.Context, r Resource, namespace, name string) (*uns
 	if u, ok := s.objects[r.GVK().GroupKind()][objectKey{namespace, name}]; ok {
 		return u.DeepCopy(), nil
 	}
-	short, long := r.Kind+"/"+name, r.Kind+"/"+namespace+"/"+name
+	short, long := r.Kind+"/"+name, objectName(r, namespace, name)
 	for _, key := range []string{long, short, r.Kind} {
 		if err, ok := s.unanswered[key]; ok {
 			return nil, err
@@ -87,6 +90,14 @@ func (s *Store) Get(_ context.Context, r Resource, namespace, name string) (*uns
 		return nil, apierrors.NewNotFound(r.GroupResource(), name)
 	}
 	return nil, ErrNotInSnapshot
+}
+
+// objectName names an object in the absent and unchecked lists of a snapshot.
+func objectName(r Resource, namespace, name string) string {
+	if !r.Namespaced {
+		return r.Kind + "/" + name
+	}
+	return r.Kind + "/" + namespace + "/" + name
 }
 
 // List implements Reader. An empty result is an error unless the Store claims to
@@ -106,7 +117,7 @@ func (s *Store) List(_ context.Context, r Resource, opts ListOptions) ([]unstruc
 	slices.SortFunc(items, func(a, b unstructured.Unstructured) int {
 		return strings.Compare(a.GetNamespace()+"/"+a.GetName(), b.GetNamespace()+"/"+b.GetName())
 	})
-	if len(items) > 0 || s.covers(r, opts.Namespace) {
+	if len(items) > 0 || s.covers(r, opts.Namespace) || s.lists[claimOf(r, opts)] {
 		return items, nil
 	}
 	keys := []string{r.Kind}

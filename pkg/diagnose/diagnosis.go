@@ -80,6 +80,17 @@ type Diagnosis struct {
 	CheckedAt time.Time `json:"checkedAt"`
 }
 
+// Reason is the id of the primary cause, else of the first warning, else "-".
+func (d Diagnosis) Reason() string {
+	switch {
+	case len(d.Causes) > 0:
+		return d.Causes[0].ID
+	case len(d.Warnings) > 0:
+		return d.Warnings[0].ID
+	}
+	return "-"
+}
+
 // List is the JSON form of several Diagnoses.
 type List struct {
 	APIVersion string      `json:"apiVersion"`
@@ -88,7 +99,10 @@ type List struct {
 }
 
 // NewList wraps several Diagnoses.
-func NewList(items []Diagnosis) List { return List{facts.APIVersion, "DiagnosisList", items} }
+func NewList(items []Diagnosis) List {
+	notNil(&items)
+	return List{facts.APIVersion, "DiagnosisList", items}
+}
 
 // Workspace identifies the Workspace and the options it runs with.
 type Workspace struct {
@@ -97,6 +111,10 @@ type Workspace struct {
 	Kind        string `json:"kind"`
 	ImageConfig string `json:"imageConfig"`
 	PodConfig   string `json:"podConfig"`
+	// Paused is spec.paused.
+	Paused bool `json:"paused"`
+	// Created is when the Workspace was made, nil if that is not known.
+	Created *time.Time `json:"created,omitempty"`
 }
 
 // Controller is the in-cluster controller's own view, from the Workspace's status.

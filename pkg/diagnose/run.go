@@ -39,6 +39,8 @@ func Run(f *facts.Facts, rules []Rule) Diagnosis {
 			Kind:        c.Workspace.Spec.Kind,
 			ImageConfig: c.Workspace.Spec.PodTemplate.Options.ImageConfig,
 			PodConfig:   c.Workspace.Spec.PodTemplate.Options.PodConfig,
+			Paused:      c.Workspace.Spec.Paused,
+			Created:     timePointer(c.Workspace.CreationTimestamp.Time),
 		},
 		State:     StateRunning,
 		Rung:      c.Reached,
@@ -205,6 +207,11 @@ func (c *Case) since() *time.Time {
 	default:
 		t = c.Pod.CreationTimestamp.Time
 	}
+	return timePointer(t)
+}
+
+// timePointer returns nil for the zero time.
+func timePointer(t time.Time) *time.Time {
 	if t.IsZero() {
 		return nil
 	}

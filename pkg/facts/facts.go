@@ -6,6 +6,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-workspace/kubectl-workspace/pkg/api/v1beta1"
@@ -52,12 +53,32 @@ type Facts struct {
 
 	// Claims are the PersistentVolumeClaims that the Workspace or its Pod names.
 	Claims map[string]Answer[*corev1.PersistentVolumeClaim]
+
+	// Node is the node that the Pod is bound to. Asked only while the Pod is not Ready.
+	Node Answer[*corev1.Node]
+	// Nodes are all nodes. Asked only while the Pod has none.
+	Nodes Answer[[]corev1.Node]
+	// Volumes are the PersistentVolumes of bound claims, by name. Asked only while the
+	// Pod has no node, since they may tie it to some.
+	Volumes map[string]Answer[*corev1.PersistentVolume]
+	// StorageClasses are all of them. Asked only while a claim is not bound.
+	StorageClasses Answer[[]storagev1.StorageClass]
 }
 
 // EventsOf returns the Events that name an object of this kind and name; none if
 // they could not be read.
 func (f *Facts) EventsOf(kind, name string) []corev1.Event {
 	return f.Events[Ref{kind, name}].Value
+}
+
+// NodeName is the node that Node is about; empty if no Pod has one.
+func (f *Facts) NodeName() string {
+	for i := range f.Pods.Value {
+		if name := f.Pods.Value[i].Spec.NodeName; name != "" {
+			return name
+		}
+	}
+	return ""
 }
 
 // Unchecked lists every question that got no answer, sorted by object.
@@ -78,6 +99,10 @@ func (f *Facts) Unchecked() []Unchecked {
 	addNamed(add, "ConfigMap", f.ConfigMaps)
 	addNamed(add, "ServiceAccount", f.ServiceAccounts)
 	addNamed(add, "PersistentVolumeClaim", f.Claims)
+	addNamed(add, "PersistentVolume", f.Volumes)
+	add("Node", f.Nodes.Reason, f.Nodes.Detail, f.Nodes.Status)
+	add(Ref{"Node", f.NodeName()}.String(), f.Node.Reason, f.Node.Detail, f.Node.Status)
+	add("StorageClass", f.StorageClasses.Reason, f.StorageClasses.Detail, f.StorageClasses.Status)
 	sort.Slice(out, func(i, j int) bool { return out[i].Object < out[j].Object })
 	return out
 }

@@ -19,14 +19,15 @@ const (
 type Painter struct {
 	// Good, Bad, Wait, Dim and Bold colour one string each.
 	Good, Bad, Wait, Dim, Bold func(string) string
-	// Width is the number of columns of the terminal; 0 if the output is not one.
-	Width int
+	// Width and Height are the columns and lines of the terminal; 0 if the output is
+	// not one.
+	Width, Height int
 }
 
 // NewPainter returns the colours for a stream. With "auto" it colours only a
 // terminal, and not if NO_COLOR is set (https://no-color.org) or TERM is "dumb".
 func NewPainter(mode string, out io.Writer) Painter {
-	width := terminalWidth(out)
+	width, height := terminalSize(out)
 	enabled := mode == ColorAlways
 	if mode == ColorAuto {
 		enabled = width > 0 && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
@@ -42,23 +43,24 @@ func NewPainter(mode string, out io.Writer) Painter {
 		return func(s string) string { return c.Sprint(s) }
 	}
 	return Painter{
-		Good:  paint(color.FgGreen),
-		Bad:   paint(color.FgRed, color.Bold),
-		Wait:  paint(color.FgYellow),
-		Dim:   paint(color.Faint),
-		Bold:  paint(color.Bold),
-		Width: width,
+		Good:   paint(color.FgGreen),
+		Bad:    paint(color.FgRed, color.Bold),
+		Wait:   paint(color.FgYellow),
+		Dim:    paint(color.Faint),
+		Bold:   paint(color.Bold),
+		Width:  width,
+		Height: height,
 	}
 }
 
-func terminalWidth(out io.Writer) int {
+func terminalSize(out io.Writer) (width, height int) {
 	f, ok := out.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
-		return 0
+		return 0, 0
 	}
-	width, _, err := term.GetSize(int(f.Fd()))
+	width, height, err := term.GetSize(int(f.Fd()))
 	if err != nil {
-		return 0
+		return 0, 0
 	}
-	return width
+	return width, height
 }

@@ -1,0 +1,162 @@
+package cluster
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-workspace/kubectl-workspace/pkg/facts"
+)
+
+// Recorder is a Reader that remembers every question and its answer, failures
+// included. What it remembers makes a Snapshot from which the same questions get the
+// same answers. It may be used by several goroutines.
+type Recorder struct {
+	from Reader
+	now  time.Time
+
+	mu        sync.Mutex
+	objects   map[string]*unstructured.Unstructured
+	lists     map[ListClaim]bool
+	absent    map[string]bool
+	unchecked map[string]facts.Unchecked
+}
+
+// NewRecorder records what is read through it. Its clock stands still, so that all of
+// the record is about one moment.
+func NewRecorder(from Reader) *Recorder {
+	return &Recorder{
+		from:      from,
+		now:       from.Now(),
+		objects:   map[string]*unstructured.Unstructured{},
+		lists:     map[ListClaim]bool{},
+		absent:    map[string]bool{},
+		unchecked: map[string]facts.Unchecked{},
+	}
+}
+
+// Now implements Reader.
+func (r *Recorder) Now() time.Time { return r.now }
+
+// Get implements Reader.
+func (r *Recorder) Get(ctx context.Context, resource Resource, namespace, name string) (*unstructured.Unstructured, error) {
+	u, err := r.from.Get(ctx, resource, namespace, name)
+	key := objectName(resource, namespace, name)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case err == nil:
+		r.keep(u)
+	case apierrors.IsNotFound(err) && !IsResourceMissing(err):
+		r.absent[key] = true
+	default:
+		r.unchecked[key] = facts.Unchecked{Object: key, Reason: reason(err), Detail: detail(err)}
+	}
+	return u, err
+}
+
+// List implements Reader.
+func (r *Recorder) List(ctx context.Context, resource Resource, opts ListOptions) ([]unstructured.Unstructured, error) {
+	items, err := r.from.List(ctx, resource, opts)
+	claim := claimOf(resource, opts)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err != nil {
+		key := resource.Kind
+		if opts.About != nil {
+			key += "/" + opts.About.Kind + "/" + opts.About.Name
+		}
+		r.unchecked[key] = facts.Unchecked{Object: key, Reason: reason(err), Detail: detail(err)}
+		return nil, err
+	}
+	r.lists[claim] = true
+	for i := range items {
+		r.keep(&items[i])
+	}
+	return items, nil
+}
+
+// keep stores a redacted copy; what the reader got stays as it is.
+func (r *Recorder) keep(u *unstructured.Unstructured) {
+	c := u.DeepCopy()
+	redact(c)
+	r.objects[c.GetAPIVersion()+"/"+c.GetKind()+"/"+c.GetNamespace()+"/"+c.GetName()] = c
+}
+
+// Snapshot returns the record.
+func (r *Recorder) Snapshot() Snapshot {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s := Snapshot{APIVersion: facts.APIVersion, Kind: SnapshotKind, CapturedAt: r.now.UTC(), Items: []map[string]any{}}
+	for _, key := range sortedKeys(r.objects) {
+		s.Items = append(s.Items, r.objects[key].Object)
+	}
+	s.Absent = sortedKeys(r.absent)
+	for _, key := range sortedKeys(r.unchecked) {
+		s.Unchecked = append(s.Unchecked, r.unchecked[key])
+	}
+	for claim := range r.lists {
+		s.Lists = append(s.Lists, claim)
+	}
+	slices.SortFunc(s.Lists, func(a, b ListClaim) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Labels, b.Labels), cmp.Compare(a.About, b.About))
+	})
+	return s
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// Redacted stands in a snapshot for what nobody else should read.
+const Redacted = "<redacted>"
+
+// redact takes out of an object what may be confidential and explains nothing: the
+// literal values of environment variables, and two kinds of bookkeeping that repeat
+// them. The content of Secrets and ConfigMaps has never been read.
+func redact(u *unstructured.Unstructured) {
+	u.SetManagedFields(nil)
+	if a := u.GetAnnotations(); a != nil {
+		delete(a, "kubectl.kubernetes.io/last-applied-configuration")
+		if len(a) == 0 {
+			a = nil
+		}
+		u.SetAnnotations(a)
+	}
+	if u.GetKind() != Events.Kind {
+		maskEnv(u.Object)
+	}
+}
+
+// maskEnv masks the values in every list of environment variables below v, whether of a
+// Pod, of a template or of a WorkspaceKind.
+func maskEnv(v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		for key, item := range v {
+			list, isList := item.([]any)
+			if isList && (key == "env" || key == "extraEnv") {
+				for _, e := range list {
+					if variable, ok := e.(map[string]any); ok && variable["value"] != nil {
+						variable["value"] = Redacted
+					}
+				}
+			}
+			maskEnv(item)
+		}
+	case []any:
+		for _, item := range v {
+			maskEnv(item)
+		}
+	}
+}
