@@ -33,6 +33,7 @@ func Gather(ctx context.Context, r Reader, namespace, name string) (*facts.Facts
 		ServiceAccounts: map[string]facts.Answer[*metav1.PartialObjectMetadata]{},
 		Claims:          map[string]facts.Answer[*corev1.PersistentVolumeClaim]{},
 		Volumes:         map[string]facts.Answer[*corev1.PersistentVolume]{},
+		Classes:         map[string]facts.Answer[*storagev1.StorageClass]{},
 	}
 
 	owned := labels.SelectorFromSet(labels.Set{v1beta1.LabelWorkspaceName: name})
@@ -101,18 +102,27 @@ func (g *gatherer) wantNodes(f *facts.Facts) {
 // wantStorage asks about what is behind the claims: why one is not bound, and where the
 // volume of a bound one lets the Pod run.
 func (g *gatherer) wantStorage(f *facts.Facts) {
-	unbound := false
+	classless, classes := false, map[string]bool{}
 	for name, claim := range f.Claims {
 		switch {
 		case !claim.IsFound():
 		case claim.Value.Status.Phase != corev1.ClaimBound:
-			unbound = true
 			g.wantEvents(f, "PersistentVolumeClaim", name)
+			class := claim.Value.Spec.StorageClassName
+			switch {
+			case class == nil:
+				classless = true
+			case *class != "":
+				classes[*class] = true
+			}
 		case f.Nodes.Status != facts.NotAsked && claim.Value.Spec.VolumeName != "":
 			wantNamed(g, f.Volumes, Volumes, claim.Value.Spec.VolumeName)
 		}
 	}
-	if unbound {
+	for class := range classes {
+		wantNamed(g, f.Classes, StorageClasses, class)
+	}
+	if classless {
 		g.want(func() func() {
 			a := AnswerOf(list[storagev1.StorageClass](g, StorageClasses, ListOptions{}))
 			return func() { f.StorageClasses = a }

@@ -33,7 +33,7 @@ const (
 // Live reads from and writes to the API server of a kubeconfig.
 type Live struct {
 	dynamic  dynamic.Interface
-	version  discovery.ServerVersionInterface
+	version  discovery.DiscoveryInterface
 	metadata metadata.Interface
 	host     string
 	context  string

@@ -200,11 +200,11 @@ func TestGatherReadsInTwoWaves(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(paths) != 6 { // Workspace, StatefulSets, Pods; WorkspaceKind, Events, Secret
+	if len(paths) != 7 { // Workspace, StatefulSets, Pods; WorkspaceKind, Events, Secret, ServiceAccount
 		t.Errorf("%d requests: %v", len(paths), paths)
 	}
 	unchecked := f.Unchecked()
-	if len(unchecked) != 2 || unchecked[0].Object != "Secret/s" || unchecked[1].Object != "WorkspaceKind/jupyterlab" {
+	if len(unchecked) != 3 || unchecked[0].Object != "Secret/s" || unchecked[1].Object != "ServiceAccount/ws-alice" || unchecked[2].Object != "WorkspaceKind/jupyterlab" {
 		t.Errorf("unchecked = %v", unchecked)
 	}
 }

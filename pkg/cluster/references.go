@@ -36,6 +36,10 @@ func referencesOf(f *facts.Facts) map[facts.Ref]bool {
 	for i := range f.Pods.Value {
 		addPod(&f.Pods.Value[i].Spec)
 	}
+	if f.StatefulSets.IsFound() && len(f.StatefulSets.Value) == 0 {
+		// The first thing that the controller makes: whose it is tells how far it got.
+		need(ServiceAccounts.Kind, "ws-"+f.Workspace.Name)
+	}
 	if len(f.Pods.Value) == 0 {
 		for i := range f.StatefulSets.Value {
 			addPod(&f.StatefulSets.Value[i].Spec.Template.Spec)

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -117,11 +118,13 @@ func (l *snapshotLoader) path(path string, stdin io.Reader) error {
 		if err != nil {
 			return fmt.Errorf("cannot read the snapshot: %w", err)
 		}
-		switch strings.ToLower(filepath.Ext(p)) {
-		case ".yaml", ".yml", ".json":
-			if !d.IsDir() {
-				return l.file(p)
-			}
+		if d.IsDir() || !slices.Contains([]string{".yaml", ".yml", ".json"}, strings.ToLower(filepath.Ext(p))) {
+			return nil
+		}
+		// Dumps hold all sorts of files. One that is not what its name promises must
+		// not cost the rest, but is not passed over in silence either.
+		if err := l.file(p); err != nil {
+			l.store.Skipped = append(l.store.Skipped, err)
 		}
 		return nil
 	})

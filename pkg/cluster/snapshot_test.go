@@ -53,12 +53,20 @@ func TestOpenSnapshotReadsDirectories(t *testing.T) {
 	}
 	write("team-a/pods.json", `{"kind":"PodList","apiVersion":"v1","items":[{"metadata":{"name":"p","namespace":"team-a"}}]}`)
 	write("team-a/main/logs.txt", "neither YAML: nor: JSON")
+	write("team-a/main/broken.json", `{"kind": "Pod`)
+	write("team-a/core/configmaps.yaml", "apiVersion: v1\nkind: ConfigMapList\nitems:\n- metadata: {name: c, namespace: team-a}\n")
 	s, err := OpenSnapshot([]string{dir}, nil, time.Time{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.Get(t.Context(), Pods, "team-a", "p"); err != nil {
 		t.Error(err)
+	}
+	if _, err := s.Get(t.Context(), ConfigMaps, "team-a", "c"); err != nil {
+		t.Error(err)
+	}
+	if len(s.Skipped) != 1 || !strings.Contains(s.Skipped[0].Error(), "broken.json") {
+		t.Errorf("skipped = %v, want the broken file", s.Skipped)
 	}
 }
 

@@ -16,6 +16,9 @@ import (
 // Store is a Reader over objects in memory: the content of a snapshot, or what a
 // few lists of a live cluster returned. The zero value is empty and claims nothing.
 type Store struct {
+	// Skipped says which files of a directory could not be used, and why.
+	Skipped []error
+
 	// now is what Now returns.
 	now     time.Time
 	objects map[schema.GroupKind]map[objectKey]*unstructured.Unstructured

@@ -34,6 +34,9 @@ type Case struct {
 	All []Event
 	// Mounts are the volumes that the Workspace asks for.
 	Mounts []Mount
+
+	// containers is what PodContainers returns, once it was asked.
+	containers []Container
 }
 
 // New builds the view.
@@ -174,7 +177,7 @@ func (c *Case) refine(r Rung) Rung {
 		return r
 	}
 	for _, e := range c.All { // newest first
-		if e.Object.Kind != "Pod" {
+		if e.Object.Kind != "Pod" || isNoise(e) {
 			continue
 		}
 		switch {
@@ -201,7 +204,8 @@ func (c *Case) sortWarnings() {
 		}
 		rung, bound := eventRungs[e.Reason]
 		switch {
-		case e.Object.Kind == "StatefulSet" && c.Pod != nil,
+		case isNoise(e),
+			e.Object.Kind == "StatefulSet" && c.Pod != nil,
 			bound && rung <= c.Reached,
 			!bound && c.Reached == RungReady:
 			c.Overtaken = append(c.Overtaken, e)

@@ -80,13 +80,16 @@ type Diagnosis struct {
 	CheckedAt time.Time `json:"checkedAt"`
 }
 
-// Reason is the id of the primary cause, else of the first warning, else "-".
+// Reason is the id of the primary cause, else of the first warning that is more than
+// advice, else "-".
 func (d Diagnosis) Reason() string {
-	switch {
-	case len(d.Causes) > 0:
+	if len(d.Causes) > 0 {
 		return d.Causes[0].ID
-	case len(d.Warnings) > 0:
-		return d.Warnings[0].ID
+	}
+	for _, w := range d.Warnings {
+		if !w.Advice {
+			return w.ID
+		}
 	}
 	return "-"
 }
@@ -122,8 +125,9 @@ type Controller struct {
 	State   string `json:"state"`
 	Message string `json:"message"`
 	// Stale is true if State or Message no longer describes the Workspace.
-	Stale bool   `json:"stale"`
-	Why   string `json:"why,omitempty"`
+	Stale bool `json:"stale"`
+	// Why says why it is stale; or why, though it holds, it does not name the cause.
+	Why string `json:"why,omitempty"`
 }
 
 // Cause is one reason why a Workspace does not run.
@@ -151,6 +155,8 @@ type Warning struct {
 	Object  string `json:"object"`
 	Summary string `json:"summary"`
 	Fixes   []Fix  `json:"fixes,omitempty"`
+	// Advice is set for what harms nothing.
+	Advice bool `json:"advice,omitempty"`
 }
 
 // Evidence is what was seen, in the words of whoever said it.

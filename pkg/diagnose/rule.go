@@ -15,6 +15,8 @@ type Rule struct {
 	Recognised string
 	// Fix says what helps.
 	Fix string
+	// Advice marks what is worth knowing but harms nothing. It is left out of summaries.
+	Advice bool
 	// Match returns the causes of this kind that the Case has. It fills everything but
 	// the ID. A cause whose State is StateRunning becomes a warning.
 	Match func(c *Case) []Cause

@@ -80,7 +80,7 @@ func (c *Case) match(rules []Rule) (causes []Cause, warnings []Warning) {
 			cause.ID = r.ID
 			// A Workspace that runs has no causes, unless it is on its way out.
 			if cause.State == StateRunning || c.Reached == RungReady && stateRank(cause.State) > 0 {
-				warnings = append(warnings, Warning{cause.ID, cause.Object, cause.Summary, cause.Fixes})
+				warnings = append(warnings, Warning{cause.ID, cause.Object, cause.Summary, cause.Fixes, r.Advice})
 				continue
 			}
 			causes = append(causes, cause)

@@ -61,7 +61,10 @@ type Facts struct {
 	// Volumes are the PersistentVolumes of bound claims, by name. Asked only while the
 	// Pod has no node, since they may tie it to some.
 	Volumes map[string]Answer[*corev1.PersistentVolume]
-	// StorageClasses are all of them. Asked only while a claim is not bound.
+	// Classes are the StorageClasses that claims which are not bound name.
+	Classes map[string]Answer[*storagev1.StorageClass]
+	// StorageClasses are all of them. Asked only while a claim that is not bound names
+	// none, since one may be the default.
 	StorageClasses Answer[[]storagev1.StorageClass]
 }
 
@@ -102,6 +105,7 @@ func (f *Facts) Unchecked() []Unchecked {
 	addNamed(add, "PersistentVolume", f.Volumes)
 	add("Node", f.Nodes.Reason, f.Nodes.Detail, f.Nodes.Status)
 	add(Ref{"Node", f.NodeName()}.String(), f.Node.Reason, f.Node.Detail, f.Node.Status)
+	addNamed(add, "StorageClass", f.Classes)
 	add("StorageClass", f.StorageClasses.Reason, f.StorageClasses.Detail, f.StorageClasses.Status)
 	sort.Slice(out, func(i, j int) bool { return out[i].Object < out[j].Object })
 	return out

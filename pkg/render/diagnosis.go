@@ -14,8 +14,11 @@ import (
 	"github.com/kubectl-workspace/kubectl-workspace/pkg/diagnose"
 )
 
-// maxTimeline bounds the Events that the text shows; the JSON form has all of them.
-const maxTimeline = 12
+// maxTimeline and maxEvidence bound what the text shows; the JSON form has all of it.
+const (
+	maxTimeline = 12
+	maxEvidence = 5
+)
 
 // Diagnosis writes the explanation of one Workspace for a person: what is wrong and
 // what to do first, then what that rests on.
@@ -96,18 +99,19 @@ func (t *text) fixes(fixes []diagnose.Fix) {
 	}
 	t.heading("What to do")
 	for _, f := range fixes {
-		t.paragraph(2, f.Text+":"[:min(1, len(f.Command))])
-		if f.Command != "" {
-			// Never wrapped: it is there to be pasted.
-			fmt.Fprintf(&t.b, "    %s%s\n", t.Bold(f.Command), t.Dim(riskWords[f.Risk]))
+		what := f.Text
+		if f.Risk == diagnose.RiskDisruptive {
+			what += " (interrupts what runs)"
 		}
+		if f.Command == "" {
+			t.paragraph(2, what)
+			continue
+		}
+		t.paragraph(2, what+":")
+		// Never wrapped, and nothing after it: it is there to be pasted, and not every
+		// shell takes a comment.
+		fmt.Fprintf(&t.b, "    %s\n", t.Bold(f.Command))
 	}
-}
-
-var riskWords = map[diagnose.Risk]string{
-	diagnose.RiskInspect:    "",
-	diagnose.RiskSafe:       "",
-	diagnose.RiskDisruptive: "   # interrupts what runs",
 }
 
 func (t *text) evidence(evidence []diagnose.Evidence) {
@@ -115,7 +119,11 @@ func (t *text) evidence(evidence []diagnose.Evidence) {
 		return
 	}
 	t.heading("Evidence")
-	for _, e := range evidence {
+	for i, e := range evidence {
+		if i == maxEvidence {
+			t.line(2, "%s", t.Dim(fmt.Sprintf("… %d more, see -o json", len(evidence)-i)))
+			break
+		}
 		t.line(2, "%s %s%s", e.Source, e.Reason, t.Dim(t.repeats(e.Count, e.Last)))
 		t.paragraph(4, e.Message)
 	}
@@ -211,8 +219,11 @@ func (t *text) controller() {
 	}
 	t.heading("The controller says")
 	t.paragraph(2, c.State+": "+c.Message)
-	if c.Stale {
+	switch {
+	case c.Stale:
 		t.paragraph(2, t.Wait("This is out of date: "+c.Why+"."))
+	case c.Why != "":
+		t.paragraph(2, t.Wait("This does not tell why: "+c.Why+"."))
 	}
 }
 

@@ -14,7 +14,16 @@ func All() []diagnose.Rule {
 	return slices.Concat(
 		lifecycleRules(),
 		workspaceRules(),
+		ownedRules(),
+		admissionRules(),
+		schedulingRules(),
+		claimRules(),
 		missingObjectRules(),
+		volumeRules(),
+		sandboxRules(),
+		imageRules(),
+		containerRules(),
+		probeRules(),
 		progressRules(),
 	)
 }

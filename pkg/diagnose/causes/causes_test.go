@@ -76,8 +76,10 @@ func TestCauses(t *testing.T) {
 			diagnose.StateError, "secret-not-found", "Secret/minio-creds", true, nil},
 		"Secret missing, old wording": {alice, []string{missingSaid, `secrets "minio-creds" not found`},
 			diagnose.StateError, "secret-not-found", "Secret/minio-creds", true, nil},
-		"the Secret exists now": {alice, []string{secretObject, strings.Replace(secretObject, "git-token", "minio-creds", 1), "secretName: git-token", "secretName: minio-creds"},
+		"the Secret exists now": {alice, []string{secretObject, strings.NewReplacer("git-token", "minio-creds", "2026-01-05T10:00:00Z", "2026-01-15T11:59:30Z").Replace(secretObject), "secretName: git-token", "secretName: minio-creds"},
 			diagnose.StatePending, "waiting-for-kubelet-retry", "Secret/minio-creds", true, nil},
+		"the kubelet does not see a Secret that has long existed": {alice, []string{secretObject, strings.Replace(secretObject, "git-token", "minio-creds", 1), "secretName: git-token", "secretName: minio-creds"},
+			diagnose.StateError, "secret-not-found", "Secret/minio-creds", false, nil},
 		"the kubelet's word alone": {alice, []string{"Event, Secret,", "Event,"},
 			diagnose.StateError, "secret-not-found", "Secret/minio-creds", false, nil},
 		"ConfigMap missing": {alice, []string{"secret: {secretName: minio-creds, defaultMode: 420}", "configMap: {name: settings}"},
@@ -202,7 +204,9 @@ func TestNothingIsMissingThatCouldNotBeRead(t *testing.T) {
 					}
 				}
 				for _, w := range d.Warnings {
-					t.Errorf("warning %s: %q", w.ID, w.Summary)
+					if missing.MatchString(w.Summary) {
+						t.Errorf("warning %s: %q", w.ID, w.Summary)
+					}
 				}
 				for _, m := range d.Mounts {
 					if m.Status == diagnose.MountMissing {
@@ -288,5 +292,20 @@ func TestSuggestedCommandsAreQuoted(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// A claim is not looked for among the Secrets.
+func TestAMissingClaimIsNoMissingSecret(t *testing.T) {
+	d := explain(t, demo(t, "metadata: {name: bob-home,", "metadata: {name: bob-other,"), bob)
+	for _, w := range d.Warnings {
+		for _, f := range w.Fixes {
+			if strings.Contains(f.Command, "create secret") {
+				t.Errorf("%s: %s", w.Summary, f.Command)
+			}
+		}
+	}
+	if !slices.ContainsFunc(d.Warnings, func(w diagnose.Warning) bool { return w.Object == "PersistentVolumeClaim/bob-home" }) {
+		t.Errorf("warnings = %+v, want one about the claim", d.Warnings)
 	}
 }

@@ -5,6 +5,9 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/kubectl-workspace/kubectl-workspace/pkg/diagnose"
 	"github.com/kubectl-workspace/kubectl-workspace/pkg/facts"
@@ -22,10 +25,19 @@ func missingObjectRules() []diagnose.Rule {
 	}, {
 		ID:         "configmap-not-found",
 		Blocks:     diagnose.RungStarted,
-		Title:      "A ConfigMap that the Pod needs does not exist",
-		Recognised: "As for secret-not-found.",
-		Fix:        "Create the ConfigMap in the namespace of the Workspace, or remove the reference from the WorkspaceKind.",
-		Match:      func(c *diagnose.Case) []diagnose.Cause { return matchMissing(c, "ConfigMap") },
+		Title:      "A ConfigMap that the Pod needs does not exist, or lacks a key",
+		Recognised: "As for secret-not-found. Or it lacks a key, as for secret-key-not-found.",
+		Fix:        "Create the ConfigMap (or its key) in the namespace of the Workspace, or remove the reference from the WorkspaceKind.",
+		Match: func(c *diagnose.Case) []diagnose.Cause {
+			return append(matchMissing(c, "ConfigMap"), matchMissingKey(c, "ConfigMap")...)
+		},
+	}, {
+		ID:         "secret-key-not-found",
+		Blocks:     diagnose.RungStarted,
+		Title:      "A Secret lacks a key that the Pod needs",
+		Recognised: "A current Warning of the kubelet says: references non-existent secret key (a volume), or: couldn't find key (an environment variable). A container that waits with CreateContainerConfigError says the latter too.",
+		Fix:        "Add the key to the Secret, or correct the reference in the WorkspaceKind.",
+		Match:      func(c *diagnose.Case) []diagnose.Cause { return matchMissingKey(c, "Secret") },
 	}, {
 		ID:         "waiting-for-kubelet-retry",
 		Blocks:     diagnose.RungStarted,
@@ -56,8 +68,11 @@ func matchMissing(c *diagnose.Case, kind string) []diagnose.Cause {
 		case facts.Absent:
 			out = append(out, missingCause(c, r, said))
 		case facts.Found:
+			if len(said) > 0 && cacheLags(c, r.Object, said) {
+				out = append(out, lagCause(c, r, said))
+			}
 		default:
-			if len(said) > 0 {
+			if len(said) > 0 || waitsFor(c, r.Object) {
 				out = append(out, missingCause(c, r, said))
 			}
 		}
@@ -106,14 +121,67 @@ func missingCause(c *diagnose.Case, r facts.Reference, said []diagnose.Event) di
 	for _, e := range said {
 		cause.Evidence = append(cause.Evidence, e.Evidence())
 	}
+	cause.Evidence = append(cause.Evidence, configErrors(c, func(message string) bool {
+		ref, ok := parseMissing(message)
+		return ok && ref == r.Object
+	})...)
+	return cause
+}
+
+// configErrors quotes the containers that wait for an object of their environment.
+func configErrors(c *diagnose.Case, about func(message string) bool) []diagnose.Evidence {
+	var out []diagnose.Evidence
 	for _, s := range c.Containers() {
-		if w := s.State.Waiting; w != nil && w.Reason == "CreateContainerConfigError" {
-			if ref, ok := parseMissing(w.Message); ok && ref == r.Object {
-				cause.Evidence = append(cause.Evidence, diagnose.Evidence{
-					Source: "Pod/" + c.Pod.Name, Reason: w.Reason, Message: w.Message,
-				})
-			}
+		if w := s.State.Waiting; w != nil && w.Reason == configError && about(w.Message) {
+			out = append(out, diagnose.Evidence{Source: "Pod/" + c.Pod.Name, Reason: w.Reason, Message: w.Message})
 		}
+	}
+	return out
+}
+
+// configError is the reason with which a container waits for an object of its environment.
+const configError = "CreateContainerConfigError"
+
+// waitsFor reports whether a container's status, which outlives Events, calls an object
+// missing.
+func waitsFor(c *diagnose.Case, ref facts.Ref) bool {
+	return len(configErrors(c, func(message string) bool {
+		got, ok := parseMissing(message)
+		return ok && got == ref
+	})) > 0
+}
+
+// retryAtMost is the longest that a kubelet waits before it tries again: two minutes and
+// two seconds for a volume, five minutes for a container, but the latter asks for its
+// objects on every sync of about a minute.
+const retryAtMost = 150 * time.Second
+
+// cacheLags reports whether the kubelet has called an object missing long after it was
+// made: then waiting for the next try does not help.
+func cacheLags(c *diagnose.Case, ref facts.Ref, said []diagnose.Event) bool {
+	made := created(c, ref)
+	return len(said) > 0 && !made.IsZero() && said[0].Last.Sub(made) > retryAtMost
+}
+
+func lagCause(c *diagnose.Case, r facts.Reference, said []diagnose.Event) diagnose.Cause {
+	cause := diagnose.Cause{
+		Object: r.Object.String(),
+		Summary: fmt.Sprintf("%s %q exists in namespace %s (for %s), but the kubelet of node %s did not see it when it last tried, %s ago; %s.",
+			r.Object.Kind, r.Object.Name, c.Namespace(), duration.HumanDuration(c.Now.Sub(created(c, r.Object))), c.Pod.Spec.NodeName,
+			duration.HumanDuration(c.Now.Sub(said[0].Last)), mountedAt(c, r)),
+		Confidence: diagnose.Likely,
+		State:      diagnose.StateError,
+		Chain:      []string{"Workspace " + c.Name(), "Pod cannot start", r.String() + " cannot be set up", "the kubelet's view of the namespace lags"},
+		Fixes: []diagnose.Fix{
+			inspect("See that it is there", "kubectl", "get", strings.ToLower(r.Object.Kind), r.Object.Name, "-n", c.Namespace()),
+			replacePod(c, "Have the Pod made anew; if that does not help, the kubelet of the node has to be restarted"),
+		},
+	}
+	if m := mountOf(c, r.Object); m != nil {
+		cause.Origin = m.Origin
+	}
+	for _, e := range said {
+		cause.Evidence = append(cause.Evidence, e.Evidence())
 	}
 	return cause
 }
@@ -157,7 +225,7 @@ func matchRecovering(c *diagnose.Case) []diagnose.Cause {
 			continue
 		}
 		said := saidMissing(c, r.Object)
-		if len(said) == 0 {
+		if len(said) == 0 && !waitsFor(c, r.Object) || cacheLags(c, r.Object, said) {
 			continue
 		}
 		cause := diagnose.Cause{
@@ -186,17 +254,25 @@ func matchNextStart(c *diagnose.Case) []diagnose.Cause {
 		if blocks(c, r) || status(c, r.Object) != facts.Absent {
 			continue
 		}
+		// Before the Pod has a node, a missing claim is a cause: pvc-not-found.
+		isClaim := r.Object.Kind == "PersistentVolumeClaim"
+		if isClaim && c.Pod != nil && c.Reached < diagnose.RungScheduled {
+			continue
+		}
 		when := "the next start fails"
 		if c.Pod != nil && c.Reached < diagnose.RungStarted {
 			when = "the start will fail"
 		}
-		out = append(out, diagnose.Cause{
+		cause := diagnose.Cause{
 			Object:     r.Object.String(),
 			Summary:    fmt.Sprintf("%s %q does not exist (any more); %s, so %s.", r.Object.Kind, r.Object.Name, mountedAt(c, r), when),
 			Confidence: diagnose.Certain,
 			State:      diagnose.StateRunning,
-			Fixes:      missingFixes(c, r.Object)[:1],
-		})
+		}
+		if !isClaim { // what was in a claim cannot be made again with one command
+			cause.Fixes = missingFixes(c, r.Object)[:1]
+		}
+		out = append(out, cause)
 	}
 	return out
 }

@@ -2,17 +2,38 @@ package causes
 
 import (
 	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-workspace/kubectl-workspace/pkg/diagnose"
 	"github.com/kubectl-workspace/kubectl-workspace/pkg/facts"
 )
 
-// status is what the Facts know about the existence of a Secret or ConfigMap.
+// status is what the Facts know about the existence of a referenced object.
 func status(c *diagnose.Case, ref facts.Ref) facts.Status {
-	if ref.Kind == "ConfigMap" {
+	switch ref.Kind {
+	case "Secret":
+		return c.Secrets[ref.Name].Status
+	case "ConfigMap":
 		return c.ConfigMaps[ref.Name].Status
+	case "PersistentVolumeClaim":
+		return c.Claims[ref.Name].Status
 	}
-	return c.Secrets[ref.Name].Status
+	return facts.NotAsked
+}
+
+// created is when a Secret or ConfigMap was made; zero if that is not known.
+func created(c *diagnose.Case, ref facts.Ref) time.Time {
+	answer := c.Secrets[ref.Name]
+	if ref.Kind == "ConfigMap" {
+		answer = c.ConfigMaps[ref.Name]
+	}
+	if !answer.IsFound() || answer.Value == nil {
+		return time.Time{}
+	}
+	return answer.Value.CreationTimestamp.Time
 }
 
 // blocks reports whether a missing object keeps the Pod from the very next rung.
@@ -24,9 +45,18 @@ func blocks(c *diagnose.Case, r facts.Reference) bool {
 	if r.Volume != "" {
 		return c.Reached == diagnose.RungScheduled
 	}
-	for _, s := range c.Containers() {
-		if s.Name == r.Container {
-			return s.State.Waiting != nil && s.State.Waiting.Reason == "CreateContainerConfigError"
+	for _, container := range c.PodContainers() {
+		if container.Name() != r.Container || container.Running() {
+			continue
+		}
+		if reason, _ := container.Waiting(); reason == configError {
+			return true
+		}
+		// The status may lag behind the Event, or not be there at all.
+		for _, e := range container.Events {
+			if ref, ok := parseMissing(e.Message); ok && ref == r.Object && slices.ContainsFunc(c.Current, func(o diagnose.Event) bool { return o == e }) {
+				return true
+			}
 		}
 	}
 	return false
@@ -49,9 +79,9 @@ func mountedAt(c *diagnose.Case, r facts.Reference) string {
 		return fmt.Sprintf("it is mounted at %s", m.Path)
 	}
 	if r.Volume == "" {
-		return fmt.Sprintf("container %s takes environment variables from it", r.Container)
+		return fmt.Sprintf("%s takes environment variables from it", containerNamed(c, r.Container))
 	}
-	for _, container := range c.PodSpec().Containers {
+	for _, container := range slices.Concat(c.PodSpec().Containers, c.PodSpec().InitContainers) {
 		for _, m := range container.VolumeMounts {
 			if m.Name == r.Volume {
 				return fmt.Sprintf("it is mounted at %s", m.MountPath)
@@ -59,4 +89,12 @@ func mountedAt(c *diagnose.Case, r facts.Reference) string {
 		}
 	}
 	return fmt.Sprintf("%s needs it", r)
+}
+
+// containerNamed is how a sentence refers to a container.
+func containerNamed(c *diagnose.Case, name string) string {
+	if spec := c.PodSpec(); spec != nil && slices.ContainsFunc(spec.InitContainers, func(i corev1.Container) bool { return i.Name == name }) {
+		return "init container " + name
+	}
+	return "container " + name
 }

@@ -185,7 +185,7 @@ func chooseOption(c *diagnose.Case, field string, options []option) diagnose.Fix
 const controllerGrace = 30 * time.Second
 
 func matchControllerNotRunning(c *diagnose.Case) []diagnose.Cause {
-	if c.Workspace.Status.State != "" || c.StatefulSet != nil || c.Pod != nil || !c.Facts.StatefulSets.IsFound() || c.Kind.IsAbsent() {
+	if !neverActedOn(c) || len(matchOptionInvalid(c)) > 0 || len(matchStatefulSetRejected(c)) > 0 {
 		return nil
 	}
 	age := c.Now.Sub(c.Workspace.CreationTimestamp.Time)

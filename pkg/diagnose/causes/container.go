@@ -1,0 +1,206 @@
+package causes
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-workspace/kubectl-workspace/pkg/diagnose"
+	"github.com/kubectl-workspace/kubectl-workspace/pkg/facts"
+)
+
+// containerRules are about containers that cannot be made, or end.
+func containerRules() []diagnose.Rule {
+	return slices.Concat(startRules(), crashRules())
+}
+
+// startRules are about containers that cannot be made or started.
+func startRules() []diagnose.Rule {
+	const says = "A container waits with CreateContainerConfigError, CreateContainerError, RunContainerError, or ended with StartError, and the message says: "
+	rules := []diagnose.Rule{{
+		ID:         startAsRoot,
+		Title:      "The container must not run as root, and the image does",
+		Recognised: says + "runAsNonRoot, breaks non-root policy.",
+		Fix:        "Use an image with a numeric USER, or set runAsUser in the security context of the WorkspaceKind.",
+	}, {
+		ID:         startName,
+		Title:      "The runtime still holds the container's name",
+		Recognised: says + "name is reserved, name is already in use.",
+		Fix:        "Wait until the earlier attempt is over (slow storage on the node), or replace the Pod.",
+	}, {
+		ID:         startCommand,
+		Title:      "The container's command cannot be executed",
+		Recognised: says + "executable file not found, no command specified, permission denied on exec.",
+		Fix:        "Use an image that has the command, or correct the command.",
+	}, {
+		ID:         startMount,
+		Title:      "A volume cannot be mounted at its path in the container",
+		Recognised: says + "error mounting, not a directory, read-only file system, subPath.",
+		Fix:        "Mount the volume at a directory of its own. After a change of a ConfigMap or Secret that is mounted with subPath, replace the Pod.",
+	}}
+	for i := range rules {
+		kind := rules[i].ID
+		rules[i].Blocks = diagnose.RungReady // a sidecar can be at fault while main runs
+		rules[i].Match = func(c *diagnose.Case) []diagnose.Cause { return matchStart(c, kind) }
+	}
+	return rules
+}
+
+func matchStart(c *diagnose.Case, kind string) []diagnose.Cause {
+	var out []diagnose.Cause
+	for _, container := range c.PodContainers() {
+		if said, ok := startTrouble(c, container); ok && startKind(said.Message) == kind {
+			out = append(out, startCause(c, kind, container, said))
+		}
+	}
+	return out
+}
+
+// startTrouble returns the first text that tells why a container cannot be started.
+func startTrouble(c *diagnose.Case, container diagnose.Container) (diagnose.Evidence, bool) {
+	for _, e := range startTexts(c, container) {
+		if startKind(e.Message) != "" {
+			return e, true
+		}
+	}
+	return diagnose.Evidence{}, false
+}
+
+func startCause(c *diagnose.Case, kind string, container diagnose.Container, said diagnose.Evidence) diagnose.Cause {
+	what := strings.ToUpper(containerWords(container)[:1]) + containerWords(container)[1:]
+	image := container.Spec.Image
+	cause := diagnose.Cause{
+		Object:     container.Ref(),
+		Confidence: confidenceIn(said),
+		Evidence:   []diagnose.Evidence{said},
+		State:      diagnose.StateError,
+	}
+	reason := lastErrno(said.Message)
+	switch kind {
+	case startAsRoot:
+		why := "image " + image + " runs as root"
+		if strings.Contains(said.Message, "non-numeric") {
+			why = fmt.Sprintf("the user of image %s is not a number, so that it could be root", image)
+		} else if strings.Contains(said.Message, "runAsUser breaks") {
+			why = "its runAsUser is 0, which is root"
+		}
+		cause.Summary = fmt.Sprintf("%s may not start: runAsNonRoot is set, and %s.", what, why)
+		cause.Origin = "securityContext of the WorkspaceKind"
+		cause.Fixes = []diagnose.Fix{editKind(c, "Set runAsUser in the WorkspaceKind to a user of the image other than 0, or use another image")}
+	case startName:
+		cause.Summary = fmt.Sprintf("%s cannot be made: the container runtime on %s still holds its name from an earlier attempt that hangs or failed (%s).",
+			what, lowerNode(c), quote(reason))
+		cause.Fixes = []diagnose.Fix{replacePod(c, "If it does not pass within minutes, replace the Pod")}
+	case startCommand:
+		cause.Object, cause.Summary = commandFault(container, what, said.Message)
+		if imageOrigin(container) != "" {
+			cause.Origin = imageOrigin(container)
+			cause.Fixes = imageConfigFixes(c)
+		}
+	case startMount:
+		describeMount(c, &cause, container, what, said.Message)
+	}
+	cause.Chain = []string{"Workspace " + c.Name(), containerWords(container) + " cannot start", reason}
+	cause.Fixes = append(cause.Fixes, inspectPod(c)...)
+	return cause
+}
+
+// confidenceIn is certain of what a status says, not of an Event.
+func confidenceIn(e diagnose.Evidence) diagnose.Confidence {
+	if strings.HasPrefix(e.Source, "Event/") {
+		return diagnose.Likely
+	}
+	return diagnose.Certain
+}
+
+func containerWords(container diagnose.Container) string {
+	if container.Init {
+		return "init container " + container.Name()
+	}
+	return "container " + container.Name()
+}
+
+func lowerNode(c *diagnose.Case) string {
+	n := nodeWords(c)
+	return strings.ToLower(n[:1]) + n[1:]
+}
+
+// editKind changes the WorkspaceKind, which restarts every Workspace of it.
+func editKind(c *diagnose.Case, text string) diagnose.Fix {
+	return diagnose.Fix{
+		Text:    text,
+		Command: diagnose.Command("kubectl", "edit", "workspacekind", c.Workspace.Spec.Kind),
+		Risk:    diagnose.RiskDisruptive,
+	}
+}
+
+// commandFault says what is wrong with a command. It is the image's fault unless the
+// spec sets the command.
+func commandFault(container diagnose.Container, what, message string) (object, summary string) {
+	object = "Image/" + container.Spec.Image
+	image := "image " + container.Spec.Image
+	if len(container.Spec.Command) > 0 {
+		object = container.Ref()
+	}
+	program, reason := commandIn(message), lastErrno(message)
+	m := strings.ToLower(message)
+	switch {
+	case strings.Contains(m, "no command"):
+		return object, fmt.Sprintf("%s cannot start: %s has no command of its own, and the container sets none (%s).", what, image, quote(reason))
+	case strings.Contains(m, "chdir to cwd"):
+		return object, fmt.Sprintf("%s cannot start: its working directory cannot be entered in %s (%s).", what, image, quote(reason))
+	case program == "":
+		return object, fmt.Sprintf("%s cannot start: its command cannot be executed in %s (%s).", what, image, quote(reason))
+	case strings.Contains(m, "permission denied"):
+		return object, fmt.Sprintf("%s cannot start: %q in %s may not be executed (%s).", what, program, image, quote(reason))
+	}
+	return object, fmt.Sprintf("%s cannot start: its command %q is not in %s (%s).", what, program, image, quote(reason))
+}
+
+func describeMount(c *diagnose.Case, cause *diagnose.Cause, container diagnose.Container, what, message string) {
+	reason := lastErrno(message)
+	m := mountIn(message, &c.Pod.Spec, container.Spec, func(volume string) string { return claimOfVolume(c, volume) })
+	if m == nil {
+		cause.Summary = fmt.Sprintf("%s cannot start: the container runtime cannot mount one of its volumes (%s).", what, quote(reason))
+		return
+	}
+	cause.Object = "Volume/" + m.Name
+	volume := "volume " + m.Name
+	if ref := behind(volumeNamed(&c.Pod.Spec, m.Name)); ref.Name != "" {
+		volume += fmt.Sprintf(" (%s %s)", ref.Kind, ref.Name)
+		if mount := mountOf(c, ref); mount != nil && mount.Path == m.MountPath {
+			cause.Origin = mount.Origin
+		}
+	}
+	cause.Summary = fmt.Sprintf("%s cannot start: %s cannot be mounted at %s (%s).", what, volume, m.MountPath, quote(reason))
+	if m.SubPath != "" {
+		cause.Summary += fmt.Sprintf(" It is mounted with subPath %s, which breaks when the content changes and the container restarts.", m.SubPath)
+		cause.Fixes = append(cause.Fixes, replacePod(c, "Replace the Pod, which mounts the present content"))
+	}
+}
+
+// behind is the object that a volume takes its content from.
+func behind(v *corev1.Volume) facts.Ref {
+	switch {
+	case v == nil:
+	case v.Secret != nil:
+		return facts.Ref{Kind: "Secret", Name: v.Secret.SecretName}
+	case v.ConfigMap != nil:
+		return facts.Ref{Kind: "ConfigMap", Name: v.ConfigMap.Name}
+	case v.PersistentVolumeClaim != nil:
+		return facts.Ref{Kind: "PersistentVolumeClaim", Name: v.PersistentVolumeClaim.ClaimName}
+	}
+	return facts.Ref{}
+}
+
+// claimOfVolume is the claim that is bound to a PersistentVolume; empty if none is.
+func claimOfVolume(c *diagnose.Case, volume string) string {
+	for name, claim := range c.Claims {
+		if claim.IsFound() && claim.Value.Spec.VolumeName == volume {
+			return name
+		}
+	}
+	return ""
+}
