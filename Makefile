@@ -57,8 +57,9 @@ lint: ## Run the linters
 	$(GO) tool -modfile=hack/tools/golangci-lint/go.mod golangci-lint run ./...
 
 .PHONY: generate
-generate: ## Regenerate deepcopy functions and CRDs
+generate: ## Regenerate deepcopy functions, CRDs and docs/causes.md
 	hack/crdgen/generate.sh
+	$(GO) test ./pkg/diagnose/causes -run TestDocument -update
 
 .PHONY: generate-check
 generate-check: ## Fail if something generated is stale
@@ -87,6 +88,14 @@ cluster-down: ## Stop the control plane of cluster-up
 .PHONY: startup
 startup: build controlplane ## Compare the start-up time with kubectl's
 	@hack/startup/run.sh
+
+.PHONY: latency
+latency: build controlplane ## Compare describe with kubectl describe pod on a slow link
+	@hack/latency/run.sh
+
+.PHONY: bench
+bench: ## Run the benchmarks
+	$(GO) test -run '^$$' -bench . -benchmem ./pkg/diagnose/causes
 
 .PHONY: clean
 clean: ## Remove what was built here (not the control plane in the user's cache)

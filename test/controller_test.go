@@ -1,6 +1,7 @@
 package test
 
 import (
+	"encoding/json"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -8,7 +9,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/strategicpatch"
 	"k8s.io/utils/ptr"
+	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-workspace/kubectl-workspace/pkg/api/v1beta1"
 	"github.com/kubectl-workspace/kubectl-workspace/test/env"
@@ -24,7 +27,10 @@ func applyKind(t testing.TB, e *env.Env) {
 
 // playController does what the Workspace controller would do for a new Workspace, as
 // far as these scenarios need it: ServiceAccount, StatefulSet, and a first status.
-func playController(t testing.TB, e *env.Env, namespace, name string) {
+//
+// patches are strategic merge patches (JSON or YAML) of the Pod's spec: what another
+// WorkspaceKind, or an injector, would have put there.
+func playController(t testing.TB, e *env.Env, namespace, name string, patches ...string) {
 	t.Helper()
 	workspaces := e.Dynamic(t, env.Admin).Resource(v1beta1.WorkspaceGVR).Namespace(namespace)
 	u, err := workspaces.Get(t.Context(), name, metav1.GetOptions{})
@@ -59,6 +65,9 @@ func playController(t testing.TB, e *env.Env, namespace, name string) {
 			Secret: &corev1.SecretVolumeSource{SecretName: s.SecretName, DefaultMode: s.DefaultMode}}})
 		pod.Containers[0].VolumeMounts = append(pod.Containers[0].VolumeMounts, corev1.VolumeMount{Name: volume, MountPath: s.MountPath})
 	}
+	for _, p := range patches {
+		patchPod(t, &pod, p)
+	}
 	meta.Name, meta.GenerateName = "", "ws-"+name+"-"
 	_, err = client.AppsV1().StatefulSets(namespace).Create(t.Context(), &appsv1.StatefulSet{
 		ObjectMeta: meta,
@@ -74,6 +83,25 @@ func playController(t testing.TB, e *env.Env, namespace, name string) {
 	patch := []byte(`{"status":{"activity":{"lastActivity":0,"lastUpdate":0},"podTemplateOptions":{"imageConfig":{},"podConfig":{}},` +
 		`"podTemplatePod":{"name":"","nodeName":""},"pauseTime":0,"pendingRestart":false,"lastRunningTime":0,"state":"Pending","stateMessage":"Workspace is pending"}}`)
 	if _, err := workspaces.Patch(t.Context(), name, "application/merge-patch+json", patch, metav1.PatchOptions{}, "status"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func patchPod(t testing.TB, pod *corev1.PodSpec, patch string) {
+	t.Helper()
+	asJSON, err := yaml.YAMLToJSON([]byte(patch))
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, err := json.Marshal(pod)
+	if err != nil {
+		t.Fatal(err)
+	}
+	after, err := strategicpatch.StrategicMergePatch(before, asJSON, corev1.PodSpec{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(after, pod); err != nil {
 		t.Fatal(err)
 	}
 }

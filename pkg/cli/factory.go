@@ -84,6 +84,9 @@ func (f *factory) openSnapshot() (*session, error) {
 	if err != nil {
 		return nil, err
 	}
+	for _, skipped := range store.Skipped {
+		f.note("Warning: skipped %v", skipped)
+	}
 	s := &session{Reader: store, namespace: *f.config.Namespace}
 	if s.namespace == "" {
 		s.namespace = store.DefaultNamespace()
