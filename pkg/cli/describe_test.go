@@ -86,10 +86,10 @@ func TestDescribeJSON(t *testing.T) {
 
 func TestList(t *testing.T) {
 	code, stdout, stderr := call(t, "list")
-	want := `NAME             KIND         STATE     REASON             IMAGE                  POD-CONFIG   AGE
-alice-notebook   jupyterlab   Error     secret-not-found   jupyterlab_scipy_200   tiny_cpu     3m20s
-bob-notebook     jupyterlab   Running   -                  jupyterlab_scipy_200   tiny_cpu     3d3h
-carol-notebook   jupyterlab   Paused    paused             jupyterlab_scipy_200   tiny_cpu     6d22h
+	want := `NAME             KIND         STATE     REASON                                                               IMAGE                  POD-CONFIG   AGE
+alice-notebook   jupyterlab   Error     secret-not-found: Secret "minio-creds" does not exist in namespac…   jupyterlab_scipy_200   tiny_cpu     3m20s
+bob-notebook     jupyterlab   Running   -                                                                    jupyterlab_scipy_200   tiny_cpu     3d3h
+carol-notebook   jupyterlab   Paused    paused: Workspace carol-notebook is paused.                          jupyterlab_scipy_200   tiny_cpu     6d22h
 `
 	if code != 0 || stderr != "" {
 		t.Errorf("exit code %d, stderr %q", code, stderr)

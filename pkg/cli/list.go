@@ -41,7 +41,7 @@ func newList(f *factory) *cobra.Command {
 			# The Workspaces of the current namespace
 			kubectl workspace list
 
-			# Those of all namespaces, with the reason in words
+			# Those of all namespaces, with every reason in full
 			kubectl workspace list -A -o wide`),
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args) },
@@ -99,9 +99,6 @@ func (o *listOptions) print(found []diagnose.Diagnosis) error {
 
 func (o *listOptions) table(out io.Writer, found []diagnose.Diagnosis) error {
 	headers := []string{"NAME", "KIND", "STATE", "REASON", "IMAGE", "POD-CONFIG", "AGE"}
-	if o.output.value == "wide" {
-		headers = append(headers, "SUMMARY")
-	}
 	if o.allNamespaces {
 		headers = append([]string{"NAMESPACE"}, headers...)
 	}
@@ -121,12 +118,34 @@ func (o *listOptions) row(d diagnose.Diagnosis) []string {
 		age = duration.HumanDuration(d.CheckedAt.Sub(*created))
 	}
 	w := d.Workspace
-	row := []string{w.Name, w.Kind, string(d.State), d.Reason(), w.ImageConfig, w.PodConfig, age}
-	if o.output.value == "wide" {
-		row = append(row, d.Summary)
-	}
+	row := []string{w.Name, w.Kind, string(d.State), o.reason(d), w.ImageConfig, w.PodConfig, age}
 	if o.allNamespaces {
 		row = append([]string{w.Namespace}, row...)
 	}
 	return row
+}
+
+// reasonWidth bounds the words of a reason in the narrow table.
+const reasonWidth = 48
+
+// reason is the id of what is wrong with a Workspace and the words for it.
+func (o *listOptions) reason(d diagnose.Diagnosis) string {
+	id := d.Reason()
+	words := d.Summary
+	if len(d.Causes) == 0 {
+		words = ""
+		for _, w := range d.Warnings {
+			if w.ID == id {
+				words = w.Summary
+				break
+			}
+		}
+	}
+	if runes := []rune(words); o.output.value != "wide" && len(runes) > reasonWidth {
+		words = string(runes[:reasonWidth-1]) + "…"
+	}
+	if words == "" {
+		return id
+	}
+	return id + ": " + words
 }

@@ -20,11 +20,13 @@ import (
 const watchInterval = 2 * time.Second
 
 // watch looks again and again until ctx ends. On a terminal it redraws what draw writes;
-// elsewhere it prints one line for each Workspace whose state or cause has changed.
+// and the latest changes below it; elsewhere it prints one line for each Workspace whose
+// state or cause has changed.
 // An error of the first look ends it; later ones are told and waited out.
 func (f *factory) watch(ctx context.Context, look func(context.Context) ([]diagnose.Diagnosis, error), draw func(io.Writer, []diagnose.Diagnosis) error) error {
 	painter := f.painter(f.Out)
 	seen := map[string]string{}
+	var changed []string
 	first := true
 	for {
 		found, err := look(ctx)
@@ -36,11 +38,18 @@ func (f *factory) watch(ctx context.Context, look func(context.Context) ([]diagn
 		case err != nil:
 			f.note("Warning: %v; trying again", err)
 		case painter.Width > 0:
-			if err := f.redraw(first, painter, func(out io.Writer) error { return draw(out, found) }); err != nil {
+			changed = append(changed, changes(seen, found)...)
+			var frame bytes.Buffer
+			if err := draw(&frame, found); err != nil {
+				return err
+			}
+			if err := f.redraw(first, painter, frame.String(), latest(changed, painter)); err != nil {
 				return err
 			}
 		default:
-			f.printChanges(seen, found)
+			for _, line := range changes(seen, found) {
+				fmt.Fprintln(f.Out, line)
+			}
 		}
 		first = first && err != nil
 		if !sleep(ctx, watchInterval) {
@@ -49,18 +58,16 @@ func (f *factory) watch(ctx context.Context, look func(context.Context) ([]diagn
 	}
 }
 
-// redraw writes a frame over the one before: nothing is cleared before it is written
-// again, so nothing flickers.
-func (f *factory) redraw(first bool, painter render.Painter, draw func(io.Writer) error) error {
-	var frame bytes.Buffer
-	if err := draw(&frame); err != nil {
-		return err
-	}
-	lines := strings.Split(strings.TrimRight(frame.String(), "\n"), "\n")
-	if most := painter.Height - 1; most > 0 && len(lines) > most {
+// redraw writes a frame, and lines below it, over the one before: nothing is cleared
+// before it is written again, so nothing flickers. A frame that is too high for the
+// terminal is cut.
+func (f *factory) redraw(first bool, painter render.Painter, frame string, below []string) error {
+	lines := strings.Split(strings.TrimRight(frame, "\n"), "\n")
+	if most := painter.Height - 1 - len(below); most > 1 && len(lines) > most {
 		hidden := len(lines) - most + 1
 		lines = append(lines[:most-1], painter.Dim(fmt.Sprintf("… %d more lines", hidden)))
 	}
+	lines = append(lines, below...)
 	const (
 		clearScreen = "\x1b[2J"
 		home        = "\x1b[H"
@@ -75,26 +82,42 @@ func (f *factory) redraw(first bool, painter render.Painter, draw func(io.Writer
 	return err
 }
 
-func (f *factory) printChanges(seen map[string]string, found []diagnose.Diagnosis) {
-	now := time.Now().Format(time.TimeOnly)
+// changes tells what is new about the Workspaces, a line each, and notes it in seen.
+func changes(seen map[string]string, found []diagnose.Diagnosis) []string {
+	var lines []string
+	say := func(name, what string) {
+		lines = append(lines, render.SafeLine(time.Now().Format(time.TimeOnly)+"  "+name+"  "+what))
+	}
 	present := map[string]bool{}
 	for _, d := range found {
 		name := d.Workspace.Namespace + "/" + d.Workspace.Name
 		present[name] = true
-		line := string(d.State) + "  " + d.Reason() + "  " + d.Summary
 		// The summary may carry ages; only state and cause make a change.
-		key := string(d.State) + d.Reason()
+		key := string(d.State) + "  " + d.Reason()
 		if seen[name] != key {
 			seen[name] = key
-			fmt.Fprintln(f.Out, render.SafeLine(now+"  "+name+"  "+line))
+			say(name, key+"  "+d.Summary)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(seen)) {
 		if !present[name] {
 			delete(seen, name)
-			fmt.Fprintln(f.Out, render.SafeLine(now+"  "+name+"  gone"))
+			say(name, "gone")
 		}
 	}
+	return lines
+}
+
+// maxChanges bounds the changes below a frame.
+const maxChanges = 5
+
+// latest are the last changes as they stand below a frame; none if the first frame is
+// all there was.
+func latest(changed []string, painter render.Painter) []string {
+	if len(changed) < 2 {
+		return nil
+	}
+	return append([]string{"", painter.Bold("Changes")}, changed[max(0, len(changed)-maxChanges):]...)
 }
 
 // sleep waits, and reports false if ctx ended first.
