@@ -33,6 +33,9 @@ func workspaceArg(arg string) (string, error) {
 		if !known || group != "" && group != cluster.Workspaces.Group {
 			return "", fmt.Errorf("%q is not a Workspace; give its name, or workspace/NAME", arg)
 		}
+		if n == "" {
+			return "", fmt.Errorf("%q has no name after the '/'", arg)
+		}
 		name = n
 	}
 	if len(validation.IsDNS1123Subdomain(name)) > 0 {

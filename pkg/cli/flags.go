@@ -32,5 +32,8 @@ func (c *choice) Set(s string) error {
 
 func (c *choice) list() string {
 	last := len(c.allowed) - 1
+	if last == 0 {
+		return c.allowed[0]
+	}
 	return strings.Join(c.allowed[:last], ", ") + " or " + c.allowed[last]
 }

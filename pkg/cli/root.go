@@ -38,11 +38,12 @@ func newRoot(streams genericiooptions.IOStreams, build Build) *cobra.Command {
 		{Message: "Attach Credentials:", Commands: []*cobra.Command{newSecrets(f)}},
 	}
 	groups.Add(root)
-	root.AddCommand(newVersion(f), newOptions())
+	root.AddCommand(newVersion(f), newCompletion(f), newOptions())
 	f.addGlobalFlags(root.PersistentFlags())
 	templates.ActsAsRootCommand(root, []string{"options"}, groups...)
 	asGroup(root)
 	callByDisplayName(root)
+	addCompletions(f, root)
 	return root
 }
 

@@ -28,7 +28,8 @@ type secretsListOptions struct {
 	*factory
 	workspaceSelection
 	noHeaders bool
-	output    choice
+	output    outputFormat
+	keys      bool
 
 	session   *session
 	unchecked []facts.Unchecked
@@ -43,9 +44,9 @@ type secretMountList struct {
 }
 
 func newSecretsList(f *factory) *cobra.Command {
-	o := &secretsListOptions{factory: f, output: newChoice("", "wide", "json", "yaml", "name")}
+	o := &secretsListOptions{factory: f, output: outputFormat{formats: []string{"wide", "json", "yaml", "name"}}}
 	cmd := &cobra.Command{
-		Use:                   "list [WORKSPACE...] [-A] [-l SELECTOR] [-o wide|json|yaml|name]",
+		Use:                   "list [WORKSPACE...] [-A] [-l SELECTOR] [--keys] [-o wide|json|yaml|name|custom-columns=...|jsonpath=...]",
 		Aliases:               []string{"ls"},
 		DisableFlagsInUseLine: true,
 		Short:                 "List the Secrets that are mounted into Workspaces",
@@ -57,13 +58,22 @@ func newSecretsList(f *factory) *cobra.Command {
 			accepts it. IN-POD tells whether the Pod has the mount: "yes"; "pending" if it was
 			made before; "dropped" if it never will, because something else is mounted at that
 			path (-o wide names it); "-" if there is no Pod. What could not be checked is
-			shown as unknown, with the reason on stderr.`),
+			shown as unknown, with the reason on stderr.
+
+			--keys also lists the keys of each Secret, which are the names of the files. This
+			is the only command that reads Secrets; their values are dropped on arrival.`),
 		Example: templates.Examples(`
 			# List the Secrets of a Workspace
 			kubectl workspace secrets list alice-notebook
 
 			# List those of all Workspaces that you may see
 			kubectl workspace secrets list -A
+
+			# List the files that each mount has
+			kubectl workspace secrets list alice-notebook --keys
+
+			# Choose the columns
+			kubectl workspace secrets list -o custom-columns=SECRET:.secretName,PATH:.mountPath
 
 			# Print the mounts whose Secret is missing
 			kubectl workspace secrets list -o json | jq -r '.items[] | select(.secretExists == false) | .workspace + " " + .secretName'`),
@@ -72,8 +82,14 @@ func newSecretsList(f *factory) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if err := o.output.check(); err != nil {
+				return usageError(cmd, "%w", err)
+			}
 			if o.session, err = o.open(); err != nil {
 				return err
+			}
+			if o.keys && o.session.live == nil {
+				return errors.New("a snapshot has no keys of Secrets: leave out --keys")
 			}
 			return o.run(cmd.Context())
 		},
@@ -81,7 +97,8 @@ func newSecretsList(f *factory) *cobra.Command {
 	o.addFlags(cmd)
 	flags := cmd.Flags()
 	flags.BoolVar(&o.noHeaders, "no-headers", false, "Print no header line.")
-	flags.VarP(&o.output, "output", "o", "Output format: wide, json, yaml or name.")
+	flags.VarP(&o.output, "output", "o", "Output format: "+o.output.list()+".")
+	flags.BoolVar(&o.keys, "keys", false, "Show the names of the keys of each Secret. This reads the Secrets; values are dropped on arrival.")
 	return cmd
 }
 
@@ -96,6 +113,9 @@ func (o *secretsListOptions) run(ctx context.Context) error {
 	}
 	if err := ctx.Err(); err != nil {
 		return err
+	}
+	if o.keys {
+		o.readKeys(ctx, items)
 	}
 	for _, u := range o.unchecked {
 		o.note("Warning: could not check %s: %s", u.Object, u.Detail)
@@ -116,7 +136,7 @@ func (o *secretsListOptions) one(ctx context.Context) (items []secretmount.Statu
 		case 0:
 			workspace, err = o.session.Get(ctx, cluster.Workspaces, namespace, name)
 		case 1:
-			pods = o.pods(ctx, namespace, labels.SelectorFromSet(labels.Set{v1beta1.LabelWorkspaceName: name}))
+			pods = o.session.pods(ctx, namespace, ofWorkspace(name))
 		}
 	})
 	if err != nil {
@@ -126,7 +146,7 @@ func (o *secretsListOptions) one(ctx context.Context) (items []secretmount.Statu
 	if err != nil {
 		return nil, nil, fmt.Errorf("workspace %q: %w", name, err)
 	}
-	secrets := o.session.readSecrets(ctx, namespace, secretNames(mounts), fewSecrets)
+	secrets := o.session.readSecrets(ctx, namespace, secretNames(mounts), fewSecrets, o.session.secretMetadata)
 	if len(mounts) > 0 {
 		o.remark("Pod", pods.Status, pods.Reason, pods.Detail)
 	}
@@ -150,7 +170,7 @@ func (o *secretsListOptions) many(ctx context.Context) (items []secretmount.Stat
 		case 0:
 			workspaces, err = o.session.List(ctx, cluster.Workspaces, cluster.ListOptions{Namespace: namespace, Labels: o.labels})
 		case 1:
-			pods = o.pods(ctx, namespace, hasWorkspace())
+			pods = o.session.pods(ctx, namespace, hasWorkspace())
 		case 2:
 			secrets = cluster.AnswerOf(o.session.List(ctx, cluster.Secrets, cluster.ListOptions{Namespace: namespace}))
 		}
@@ -209,12 +229,54 @@ func (o *secretsListOptions) many(ctx context.Context) (items []secretmount.Stat
 	return items, errors.Join(problems...), nil
 }
 
-func (o *secretsListOptions) pods(ctx context.Context, namespace string, s labels.Selector) facts.Answer[[]corev1.Pod] {
-	items, err := o.session.List(ctx, cluster.Pods, cluster.ListOptions{Namespace: namespace, Labels: s})
+// maxKeyReads bounds for how many Secrets the keys are read: each is a request, and its
+// answer holds the values.
+const maxKeyReads = 50
+
+// readKeys adds the names of the keys of each Secret that exists.
+func (o *secretsListOptions) readKeys(ctx context.Context, items []secretmount.Status) {
+	type ref struct{ namespace, name string }
+	var refs []ref
+	for _, s := range items {
+		r := ref{s.Namespace, s.SecretName}
+		if (s.SecretExists == nil || *s.SecretExists) && !slices.Contains(refs, r) {
+			refs = append(refs, r)
+		}
+	}
+	if len(refs) == 0 {
+		return
+	}
+	if len(refs) > maxKeyReads {
+		o.note("Warning: --keys reads %d Secrets at most, and %d are mounted: name a WORKSPACE", maxKeyReads, len(refs))
+		refs = refs[:maxKeyReads]
+	}
+	o.note("Note: --keys reads %s; the values are dropped on arrival", count(len(refs), "Secret"))
+	answers := make([]facts.Answer[[]string], len(refs))
+	cluster.Parallel(len(refs), func(i int) {
+		answers[i] = cluster.AnswerOf(o.session.live.SecretKeys(ctx, refs[i].namespace, refs[i].name))
+	})
+	for i, r := range refs {
+		o.remark("Secret/"+r.name+" (keys)", answers[i].Status, answers[i].Reason, answers[i].Detail)
+		for j := range items {
+			if items[j].Namespace == r.namespace && items[j].SecretName == r.name {
+				items[j].Keys = answers[i].Value
+			}
+		}
+	}
+}
+
+// pods reads the Pods that a selector chooses.
+func (s *session) pods(ctx context.Context, namespace string, which labels.Selector) facts.Answer[[]corev1.Pod] {
+	items, err := s.List(ctx, cluster.Pods, cluster.ListOptions{Namespace: namespace, Labels: which})
 	if err != nil {
 		return cluster.AnswerOf[[]corev1.Pod](nil, err)
 	}
 	return cluster.AnswerOf(cluster.ConvertAll[corev1.Pod](items))
+}
+
+// ofWorkspace selects what belongs to one Workspace.
+func ofWorkspace(name string) labels.Selector {
+	return labels.SelectorFromSet(labels.Set{v1beta1.LabelWorkspaceName: name})
 }
 
 // hasWorkspace selects what belongs to some Workspace.
@@ -234,8 +296,10 @@ func (o *secretsListOptions) remark(object string, status facts.Status, reason, 
 }
 
 func (o *secretsListOptions) print(items []secretmount.Status) error {
-	switch o.output.value {
-	case "json", "yaml":
+	switch format, argument := o.output.split(); {
+	case format == "name":
+		return o.printNames(items)
+	case format != "" && format != "wide":
 		list := secretMountList{APIVersion: facts.APIVersion, Kind: "SecretMountList", Items: items, Unchecked: o.unchecked}
 		// Scripts expect lists, not null.
 		if list.Items == nil {
@@ -244,12 +308,15 @@ func (o *secretsListOptions) print(items []secretmount.Status) error {
 		if list.Unchecked == nil {
 			list.Unchecked = []facts.Unchecked{}
 		}
-		if o.output.value == "json" {
+		switch format {
+		case "json":
 			return printJSON(o.Out, list)
+		case "yaml":
+			return printYAML(o.Out, list)
+		case "custom-columns":
+			return printColumns(o.Out, argument, list, o.noHeaders)
 		}
-		return printYAML(o.Out, list)
-	case "name":
-		return o.printNames(items)
+		return printTemplate(o.Out, o.output.value, list)
 	}
 	if len(items) == 0 {
 		where := o.where(o.session)
@@ -283,6 +350,9 @@ func (o *secretsListOptions) printTable(items []secretmount.Status) error {
 	if o.allNamespaces {
 		headers = append([]string{"NAMESPACE"}, headers...)
 	}
+	if o.keys {
+		headers = append(headers, "KEYS")
+	}
 	if wide {
 		headers = append(headers, "POD", "HELD-BY")
 	}
@@ -295,6 +365,9 @@ func (o *secretsListOptions) printTable(items []secretmount.Status) error {
 		row := []string{s.Workspace, s.SecretName, s.MountPath, secretmount.FormatMode(s.DefaultMode), yesNo(s.SecretExists), mountable, inPod(s.InPod)}
 		if o.allNamespaces {
 			row = append([]string{s.Namespace}, row...)
+		}
+		if o.keys {
+			row = append(row, orDash(strings.Join(s.Keys, ",")))
 		}
 		if wide {
 			row = append(row, orDash(s.Pod), orDash(s.HeldBy))

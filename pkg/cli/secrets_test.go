@@ -5,15 +5,20 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 )
 
@@ -33,7 +38,25 @@ const (
 	workspacePath = "/apis/kubeflow.org/v1beta1/namespaces/team-a/workspaces/alice-notebook"
 	kindPath      = "/apis/kubeflow.org/v1beta1/workspacekinds/jupyterlab"
 	secretPath    = "/api/v1/namespaces/team-a/secrets/minio-creds"
+	podPath       = "/api/v1/namespaces/team-a/pods/ws-alice-notebook-x7k2p-0"
 )
+
+// podObject is the Pod of alice-notebook, with the mounts from before any change.
+func podObject(ready string) map[string]any {
+	return map[string]any{
+		"apiVersion": "v1", "kind": "Pod",
+		"metadata": map[string]any{
+			"name": "ws-alice-notebook-x7k2p-0", "namespace": "team-a", "uid": "p-1",
+			"labels":          map[string]any{"notebooks.kubeflow.org/workspace-name": "alice-notebook"},
+			"ownerReferences": []any{map[string]any{"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "ws-alice-notebook-x7k2p", "uid": "s-1", "controller": true}},
+		},
+		"spec": map[string]any{
+			"volumes":    []any{map[string]any{"name": "secret-volume-0", "secret": map[string]any{"secretName": "git", "defaultMode": 0}}},
+			"containers": []any{map[string]any{"name": "main", "volumeMounts": []any{map[string]any{"name": "secret-volume-0", "mountPath": "/git"}}}},
+		},
+		"status": map[string]any{"phase": "Pending", "conditions": []any{map[string]any{"type": "Ready", "status": ready}}},
+	}
+}
 
 func newAPIServer(t *testing.T) *apiServer {
 	s := &apiServer{counts: map[string]int{}, objects: map[string]map[string]any{
@@ -44,6 +67,7 @@ func newAPIServer(t *testing.T) *apiServer {
 				"home": "alice-home", "secrets": []any{map[string]any{"secretName": "git", "mountPath": "/git", "defaultMode": 0, "future": 2}},
 			}}},
 		},
+		"/api/v1/namespaces/team-a": {"apiVersion": "meta.k8s.io/v1", "kind": "PartialObjectMetadata", "metadata": map[string]any{"name": "team-a"}},
 		kindPath: {
 			"apiVersion": "kubeflow.org/v1beta1", "kind": "WorkspaceKind", "metadata": map[string]any{"name": "jupyterlab"},
 			"spec": map[string]any{"podTemplate": map[string]any{"volumeMounts": map[string]any{"home": "/home/jovyan"}}},
@@ -53,6 +77,7 @@ func newAPIServer(t *testing.T) *apiServer {
 			"metadata": map[string]any{"name": "minio-creds", "namespace": "team-a", "labels": map[string]any{"notebooks.kubeflow.org/can-mount": "true"}},
 		},
 	}}
+	s.objects[podPath] = podObject("True")
 	s.Server = httptest.NewServer(s)
 	t.Cleanup(s.Close)
 	return s
@@ -67,6 +92,10 @@ func (s *apiServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	object, ok := s.objects[r.URL.Path]
+	if collection := s.list(r); collection != nil {
+		reply(w, http.StatusOK, collection)
+		return
+	}
 	switch {
 	case strings.Contains(r.URL.Path, "/secrets") && !strings.Contains(r.Header.Get("Accept"), "PartialObjectMetadata"):
 		status(w, http.StatusTeapot, "Teapot", "a Secret was asked for with its data")
@@ -75,8 +104,32 @@ func (s *apiServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.Method == http.MethodPatch:
 		s.patch(w, r)
 	default:
+		if r.Method == http.MethodDelete {
+			delete(s.objects, r.URL.Path)
+		}
 		reply(w, http.StatusOK, object)
 	}
+}
+
+// list answers for a collection with the objects below it that a selector chooses; nil
+// for an object.
+func (s *apiServer) list(r *http.Request) map[string]any {
+	kind, ok := map[string]string{"workspaces": "Workspace", "pods": "Pod", "statefulsets": "StatefulSet"}[path.Base(r.URL.Path)]
+	if !ok || r.Method != http.MethodGet {
+		return nil
+	}
+	selector, err := labels.Parse(r.URL.Query().Get("labelSelector"))
+	if err != nil {
+		panic(err)
+	}
+	items := []any{}
+	for _, p := range slices.Sorted(maps.Keys(s.objects)) {
+		u := unstructured.Unstructured{Object: s.objects[p]}
+		if path.Dir(p) == r.URL.Path && selector.Matches(labels.Set(u.GetLabels())) {
+			items = append(items, u.Object)
+		}
+	}
+	return map[string]any{"apiVersion": "v1", "kind": kind + "List", "metadata": map[string]any{}, "items": items}
 }
 
 // patch stores the patched object unless it is a dry run.
@@ -137,13 +190,18 @@ func status(w http.ResponseWriter, code int, reason, message string) {
 // the namespace team-a.
 func (s *apiServer) run(t *testing.T, args ...string) (code int, out, errOut string) {
 	t.Helper()
+	return runSecrets(t, append(args, "--kubeconfig", s.kubeconfig(t))...)
+}
+
+func (s *apiServer) kubeconfig(t *testing.T) string {
+	t.Helper()
 	config := filepath.Join(t.TempDir(), "config")
 	content := fmt.Sprintf(`{apiVersion: v1, kind: Config, current-context: c, clusters: [{name: c, cluster: {server: %q}}],
 		users: [{name: u, user: {}}], contexts: [{name: c, context: {cluster: c, user: u, namespace: team-a}}]}`, s.URL)
 	if err := os.WriteFile(config, []byte(content), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return runSecrets(t, append(args, "--kubeconfig", config)...)
+	return config
 }
 
 func runSecrets(t *testing.T, args ...string) (code int, out, errOut string) {
@@ -314,8 +372,8 @@ func TestSecretsUsage(t *testing.T) {
 		"add alice a --snapshot=SNAPSHOT":                 "a snapshot cannot be changed: add --dry-run=client",
 		"remove":                                          "the name of a Workspace is missing",
 		"remove alice":                                    "say what to remove: SECRET, --mount-path=PATH or --all",
-		"remove alice --all --mount-path=/x":              "--mount-path and --all exclude each other",
-		"remove alice a=/x":                               `"a=/x": give the path of a mount with --mount-path, as in a --mount-path=PATH`,
+		"remove alice --all --mount-path=/x":              "--mount-path is one mount and --all is every one",
+		"remove alice a=/x":                               `"a=/x": give the path of a mount with --mount-path, as in a --mount-path=/x`,
 		"list alice -A":                                   `-A is about all Workspaces: leave out "alice"`,
 		"list alice -l a=b":                               "give names or -l, not both",
 		"list -l a==b==c":                                 `-l "a==b==c" is not a label selector: `,

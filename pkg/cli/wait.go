@@ -4,12 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/spf13/cobra"
 	"k8s.io/kubectl/pkg/util/templates"
 
+	"github.com/kubectl-workspace/kubectl-workspace/pkg/cluster"
 	"github.com/kubectl-workspace/kubectl-workspace/pkg/diagnose"
+	"github.com/kubectl-workspace/kubectl-workspace/pkg/diagnose/causes"
+	"github.com/kubectl-workspace/kubectl-workspace/pkg/facts"
 	"github.com/kubectl-workspace/kubectl-workspace/pkg/render"
 )
 
@@ -70,54 +74,100 @@ func (o *waitOptions) run(cmd *cobra.Command, args []string) error {
 	if o.session.live == nil {
 		return errors.New("a snapshot does not change: wait needs a cluster")
 	}
+	w := waiter{
+		factory: o.factory, session: o.session, name: o.name, timeout: o.timeout,
+		goal: o.target.value, target: map[string]diagnose.State{"running": diagnose.StateRunning, "paused": diagnose.StatePaused}[o.target.value],
+	}
 	ctx, cancel := context.WithTimeout(cmd.Context(), o.timeout)
 	defer cancel()
-	return o.wait(ctx)
+	if err := w.wait(ctx); err != nil {
+		return err
+	}
+	fmt.Fprintf(o.Out, "workspace.kubeflow.org/%s %s\n", render.SafeLine(o.name), o.target.value)
+	return nil
 }
 
-func (o *waitOptions) wait(ctx context.Context) error {
-	target := map[string]diagnose.State{"running": diagnose.StateRunning, "paused": diagnose.StatePaused}[o.target.value]
+// waiter follows a Workspace until it is in a state, or until it is plain that it
+// will not get there.
+type waiter struct {
+	*factory
+	session *session
+	name    string
+	target  diagnose.State
+	// goal names the target in messages.
+	goal    string
+	timeout time.Duration
+	// current tells whether what was read is recent enough to count: whether the Pod is
+	// the one that is waited for. Nil if any is.
+	current func(*facts.Facts) bool
+	// explanation is where the explanation of a failure goes.
+	explanation io.Writer
+}
+
+// wait returns when the Workspace is in the target state. ctx ends after w.timeout.
+func (w *waiter) wait(ctx context.Context) error {
 	var (
 		last  diagnose.Diagnosis
 		since time.Time // when the present fault was first seen
 		told  string
 	)
 	for {
-		d, err := o.session.diagnose(ctx, o.name)
+		f, err := cluster.Gather(ctx, w.session, w.session.namespace, w.name)
+		var d diagnose.Diagnosis
+		if err == nil {
+			d = causes.Diagnose(f)
+		}
+		arrived := d.State == w.target
+		if err == nil && w.current != nil && !w.current(f) {
+			arrived = false
+			d = awaitsNewPod(d)
+		}
 		switch {
 		case errors.Is(ctx.Err(), context.DeadlineExceeded):
-			return o.fail(last, fmt.Sprintf("after %s it is not %s", o.timeout, o.target.value))
+			return w.fail(last, fmt.Sprintf("after %s it is not %s", w.timeout, w.goal))
 		case err != nil:
-			return err
-		case d.State == target:
-			fmt.Fprintf(o.Out, "workspace.kubeflow.org/%s %s\n", render.SafeLine(o.name), o.target.value)
+			return w.session.explain(err)
+		case arrived:
 			return nil
-		case target == diagnose.StateRunning && (d.State == diagnose.StatePaused || d.Reason() == "pausing"):
-			return o.fail(d, "it is paused, so it will not run")
-		case target == diagnose.StatePaused && !d.Workspace.Paused:
-			return o.fail(d, "nobody has paused it: spec.paused is false")
+		case w.target == diagnose.StateRunning && (d.State == diagnose.StatePaused || d.Reason() == "pausing"):
+			return w.fail(d, "it is paused, so it will not run")
+		case w.target == diagnose.StatePaused && !d.Workspace.Paused:
+			return w.fail(d, "nobody has paused it: spec.paused is false")
 		}
 		if d.State != diagnose.StateError || d.Reason() != last.Reason() {
 			since = time.Now()
 		}
-		if target == diagnose.StateRunning && d.State == diagnose.StateError && time.Since(since) >= waitPatience {
-			return o.fail(d, "it will not get there by itself")
+		if w.target == diagnose.StateRunning && d.State == diagnose.StateError && time.Since(since) >= waitPatience {
+			return w.fail(d, "it will not get there by itself")
 		}
 		if d.Reason() != told {
 			told = d.Reason()
-			o.note("%s: %s", d.State, d.Summary)
+			w.note("%s: %s", d.State, d.Summary)
 		}
 		last = d
 		sleep(ctx, waitInterval)
 	}
 }
 
+// awaitsNewPod says of a Workspace that runs on a Pod from before the change that it
+// is not there yet.
+func awaitsNewPod(d diagnose.Diagnosis) diagnose.Diagnosis {
+	if d.State == diagnose.StateRunning {
+		d.State, d.Summary = diagnose.StatePending, "the Pod is still the one from before the change"
+	}
+	return d
+}
+
 // fail ends the wait with the explanation and the reason for ending.
-func (o *waitOptions) fail(d diagnose.Diagnosis, why string) error {
+func (w *waiter) fail(d diagnose.Diagnosis, why string) error {
+	out := w.explanation
+	if out == nil {
+		out = w.Out
+	}
 	if d.Workspace.Name != "" {
-		if err := render.Diagnosis(o.Out, d, o.painter(o.Out)); err != nil {
+		if err := render.Diagnosis(out, d, w.painter(out)); err != nil {
 			return err
 		}
 	}
-	return fmt.Errorf("stopped waiting for workspace %q: %s", o.name, why)
+	return fmt.Errorf("stopped waiting for workspace %q: %s", w.name, why)
 }

@@ -32,7 +32,7 @@ func (f *factory) watch(ctx context.Context, look func(context.Context) ([]diagn
 		found, err := look(ctx)
 		switch {
 		case ctx.Err() != nil:
-			return nil // asked to stop
+			return nil //nolint:nilerr // asked to stop, and whatever failed is for that
 		case err != nil && first:
 			return err
 		case err != nil:

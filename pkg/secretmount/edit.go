@@ -120,6 +120,9 @@ func Add(workspace, kind map[string]any, mounts []Mount, overwrite bool) (Edit, 
 			edit.Results = append(edit.Results, Result{Mount: m, Outcome: Replaced, Was: &was})
 			b.replaceElement(i, entries[i], m)
 		}
+		if warning := unwise(m); warning != "" {
+			edit.Warnings = append(edit.Warnings, warning)
+		}
 		for _, h := range append(slices.Clone(others), secretHolders(entries, mounts, m.MountPath)...) {
 			if warning := nesting(m.MountPath, h); warning != "" {
 				edit.Warnings = append(edit.Warnings, warning)
@@ -128,6 +131,12 @@ func Add(workspace, kind map[string]any, mounts []Mount, overwrite bool) (Edit, 
 	}
 	if len(problems) > 0 {
 		return Edit{}, errors.Join(problems...)
+	}
+	for _, e := range entries {
+		replaced := overwrite && slices.ContainsFunc(mounts, func(m Mount) bool { return samePath(m.MountPath, e.MountPath) })
+		if warning := broken(e.Mount); warning != "" && !replaced {
+			edit.Warnings = append(edit.Warnings, warning)
+		}
 	}
 	if err := b.appendElements(workspace, appended); err != nil {
 		return Edit{}, err
@@ -197,6 +206,9 @@ func checkTwice(mounts []Mount) error {
 	for i, m := range mounts {
 		for _, earlier := range mounts[:i] {
 			if samePath(m.MountPath, earlier.MountPath) {
+				if m.SecretName == earlier.SecretName {
+					return fmt.Errorf("Secret %q is given twice for mount path %s", m.SecretName, m.MountPath)
+				}
 				return fmt.Errorf("mount path %s is given twice, for Secret %q and for Secret %q", m.MountPath, earlier.SecretName, m.SecretName)
 			}
 		}
@@ -311,12 +323,14 @@ func (s Selection) choose(entries []entry) ([]int, error) {
 	}
 
 	used := map[string]bool{}
+	mismatch := false
 	for _, p := range s.Paths {
 		i := find(entries, p)
 		switch {
 		case i < 0:
 			missing("no Secret is mounted at %s", p)
 		case len(s.Secrets) > 0 && !slices.Contains(s.Secrets, entries[i].SecretName):
+			mismatch = true
 			problems = append(problems, fmt.Errorf("at %s Secret %q is mounted, not %s", entries[i].MountPath, entries[i].SecretName, quoted(s.Secrets)))
 		default:
 			take(i)
@@ -333,8 +347,10 @@ func (s Selection) choose(entries []entry) ([]int, error) {
 			}
 		}
 		switch {
-		case len(at) == 0:
+		case len(at) == 0 && !mismatch:
 			missing("Secret %q is not mounted", name)
+		case mismatch:
+			// Said above.
 		case len(s.Paths) > 0 && !used[name]:
 			missing("Secret %q is not mounted at %s", name, strings.Join(s.Paths, ", "))
 		case len(s.Paths) > 0:

@@ -162,6 +162,18 @@ func TestAdd(t *testing.T) {
 				`mount path /data/sets2 lies inside /data, where Secret "b" is mounted`,
 			},
 		},
+		"unwise": {
+			secrets: "[{secretName: z, mountPath: '/z:y'}, {secretName: Z_, mountPath: /z}]", add: []string{"a=/etc", "b=/proc/1/b", "c=/etc/c"},
+			want: "added a /etc\nadded b /proc/1/b\nadded c /etc/c\n",
+			warnings: []string{
+				"mount path /etc hides what the image has there; did you mean /etc/a?",
+				`mount path /etc lies around /etc/c, where Secret "c" is mounted`,
+				"mount path /proc/1/b is in /proc, which belongs to the kernel: the container may not start; use a directory such as /secrets/b",
+				`mount path /etc/c lies inside /etc, where Secret "a" is mounted`,
+				`Secret "z" is mounted at "/z:y" already, and Kubernetes refuses a Pod with a colon in a mount path: the Workspace does not start until that mount is removed`,
+				`"Z_" is mounted at /z already and is not the name of a Secret: the Workspace does not start until that mount is removed`,
+			},
+		},
 		"list is a map":      {secrets: "{a: b}", add: []string{"a"}, err: "spec.podTemplate.volumes.secrets is not a list"},
 		"entry is a string":  {secrets: "[a]", add: []string{"a"}, err: "secrets[0] is not an object"},
 		"entry without path": {secrets: "[{secretName: a}]", add: []string{"a"}, err: "secrets[0].mountPath is missing"},
@@ -419,4 +431,21 @@ func equalMounts(a, b []Mount) bool {
 	return slices.EqualFunc(a, b, func(x, y Mount) bool {
 		return x.SecretName == y.SecretName && x.MountPath == y.MountPath && (x.DefaultMode == nil) == (y.DefaultMode == nil) && x.Mode() == y.Mode()
 	})
+}
+
+// The library that applies patches panics on a null in a list, if it is asked to test one.
+func TestApplyTakesNullsInLists(t *testing.T) {
+	w := workspace(t, "")
+	w["spec"].(map[string]any)["podTemplate"].(map[string]any)["volumes"].(map[string]any)["future"] = []any{nil}
+	e, err := Add(w, nil, mounts(t, "a"), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	after, err := e.Apply(w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.Apply(after); err == nil {
+		t.Error("a patch applies although what it tests has changed")
+	}
 }

@@ -98,6 +98,13 @@ func checkSecretName(arg, name string, hasPath bool) error {
 	case len(name) > validation.DNS1123SubdomainMaxLength:
 		return fmt.Errorf("%q is not the name of a Secret: it is longer than %d characters", arg, validation.DNS1123SubdomainMaxLength)
 	}
+	meant := strings.ReplaceAll(strings.ToLower(name), "_", "-")
+	if kind, rest, ok := strings.Cut(meant, "/"); ok && (kind == "secret" || kind == "secrets") {
+		meant = rest
+	}
+	if len(validation.IsDNS1123Subdomain(meant)) == 0 {
+		return fmt.Errorf("%q is not the name of a Secret; did you mean %q?", name, meant)
+	}
 	return fmt.Errorf("%q is not the name of a Secret: names are made of lower-case letters, digits, '-' and '.', "+
 		"and begin and end with a letter or digit", name)
 }
@@ -117,6 +124,9 @@ func ParsePath(s string) (string, error) {
 		return "", errors.New("the mount path is empty; give an absolute path such as /secrets/minio-creds")
 	case windowsPath.MatchString(s):
 		return "", errWindowsPath
+	case s == "~", strings.HasPrefix(s, "~/"):
+		return "", fmt.Errorf("mount path %q is not absolute, and '~' means nothing there; write out the home directory of the container, as in %q",
+			s, path.Join("/home/jovyan", s[1:]))
 	case !strings.HasPrefix(s, "/"):
 		return "", fmt.Errorf("mount path %q is not absolute; did you mean %q?", s, path.Clean("/"+s))
 	case strings.Contains(s, ":"):

@@ -3,6 +3,9 @@ package secretmount
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
@@ -67,26 +70,70 @@ func (e Edit) Patch() ([]byte, error) {
 // Apply returns what the patch makes of a Workspace, which is not changed. It fails
 // where the server would refuse the patch, too: when a tested value differs.
 func (e Edit) Apply(workspace map[string]any) (map[string]any, error) {
-	patch, err := e.Patch()
-	if err != nil {
-		return nil, err
-	}
-	document, err := json.Marshal(workspace)
+	current, err := json.Marshal(workspace)
 	if err != nil {
 		return nil, fmt.Errorf("cannot encode the Workspace: %w", err)
 	}
-	if patch != nil {
-		decoded, err := jsonpatch.DecodePatch(patch)
+	var result map[string]any
+	decode := func() error {
+		result = nil
+		if err := utiljson.Unmarshal(current, &result); err != nil {
+			return fmt.Errorf("cannot decode the Workspace: %w", err)
+		}
+		return nil
+	}
+	if err := decode(); err != nil {
+		return nil, err
+	}
+	for _, o := range e.operations {
+		// Not a test: that of the library panics on a null in a list.
+		if o.Op == "test" {
+			if err := o.check(result); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		raw, err := json.Marshal([]operation{o})
 		if err != nil {
 			return nil, fmt.Errorf("cannot build the patch: %w", err)
 		}
-		if document, err = decoded.Apply(document); err != nil {
+		step, err := jsonpatch.DecodePatch(raw)
+		if err != nil {
+			return nil, fmt.Errorf("cannot build the patch: %w", err)
+		}
+		if current, err = step.Apply(current); err != nil {
 			return nil, fmt.Errorf("the patch does not apply: %w", err)
 		}
-	}
-	var result map[string]any
-	if err := utiljson.Unmarshal(document, &result); err != nil {
-		return nil, fmt.Errorf("cannot decode the Workspace: %w", err)
+		if err := decode(); err != nil {
+			return nil, err
+		}
 	}
 	return result, nil
+}
+
+// check compares a tested value.
+func (o operation) check(object map[string]any) error {
+	var want any
+	if err := utiljson.Unmarshal(o.Value, &want); err != nil {
+		return fmt.Errorf("cannot decode the patch: %w", err)
+	}
+	var have any = object
+	for _, token := range strings.Split(o.Path, "/")[1:] {
+		switch v := have.(type) {
+		case map[string]any:
+			have = v[token]
+		case []any:
+			i, err := strconv.Atoi(token)
+			if err != nil || i < 0 || i >= len(v) {
+				return fmt.Errorf("the patch does not apply: there is no %s", o.Path)
+			}
+			have = v[i]
+		default:
+			have = nil
+		}
+	}
+	if !reflect.DeepEqual(have, want) {
+		return fmt.Errorf("the patch does not apply: %s is not what it was", o.Path)
+	}
+	return nil
 }

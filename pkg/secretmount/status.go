@@ -25,6 +25,8 @@ type Status struct {
 	InPod       InPod `json:"inPod"`
 	// HeldBy names what is mounted at the path instead, if InPod is "dropped".
 	HeldBy string `json:"heldBy,omitempty"`
+	// Keys are the names of the Secret's keys, sorted; null unless asked for and found.
+	Keys []string `json:"keys,omitempty"`
 	// Pod is the name of the Pod that was looked into.
 	Pod string `json:"pod,omitempty"`
 }

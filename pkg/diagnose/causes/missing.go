@@ -199,18 +199,12 @@ func missingFixes(c *diagnose.Case, ref facts.Ref) []diagnose.Fix {
 	create.Text += " (type KEY=VALUE lines, end with Ctrl-D)"
 	fixes := []diagnose.Fix{create}
 	if m := mountOf(c, ref); m != nil && ref.Kind == "Secret" {
-		fixes = append(fixes, diagnose.Fix{
-			Text:    "Or do without it",
-			Command: diagnose.Command("kubectl", "workspace", "secrets", "remove", c.Name(), "--mount-path", m.Path, "-n", c.Namespace()),
-			Risk:    diagnose.RiskDisruptive,
-		})
-		if c.Pod != nil {
-			fixes = append(fixes, diagnose.Fix{
-				Text:    "and then replace the Pod: its StatefulSet does not replace one that was never Ready",
-				Command: diagnose.Command("kubectl", "delete", "pod", c.Pod.Name, "-n", c.Namespace()),
-				Risk:    diagnose.RiskDisruptive,
-			})
+		remove := []string{"kubectl", "workspace", "secrets", "remove", c.Name(), "--mount-path", m.Path, "-n", c.Namespace()}
+		if c.Pod != nil && c.Reached < diagnose.RungReady {
+			// Its StatefulSet does not replace a Pod that was never Ready.
+			remove = append(remove, "--restart")
 		}
+		fixes = append(fixes, diagnose.Fix{Text: "Or do without it", Command: diagnose.Command(remove...), Risk: diagnose.RiskDisruptive})
 	}
 	return fixes
 }

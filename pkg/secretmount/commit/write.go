@@ -14,9 +14,9 @@ import (
 )
 
 const (
-	// limit bounds all attempts together. A hundred writers of one list are done well
-	// before it.
-	limit = 45 * time.Second
+	// limit bounds all attempts together. A hundred writers of one list, half of whom
+	// take away what shifts the others' entries, need up to a minute on a slow server.
+	limit = 2 * time.Minute
 	// firstDelay and maxDelay bound the pause before a further attempt. It grows by
 	// half and is spread at random, so that writers do not meet again.
 	firstDelay = 20 * time.Millisecond
