@@ -86,7 +86,9 @@ func Gather(ctx context.Context, r Reader, namespace, name string) (*facts.Facts
 // wantNodes asks about nodes, as far as they can matter: about the Pod's own while it is
 // not Ready, about all while it has none.
 func (g *gatherer) wantNodes(f *facts.Facts) {
-	if len(f.Pods.Value) == 0 || isReady(&f.Pods.Value[0]) {
+	pod := f.OwnPod()
+	// A Pod that should be gone can still be called Ready: by a node that is lost.
+	if pod == nil || isReady(pod) && pod.DeletionTimestamp == nil {
 		return
 	}
 	g.want(func() func() {

@@ -3,6 +3,7 @@ package diagnose
 import (
 	"slices"
 	"strings"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -42,15 +43,11 @@ type Case struct {
 // New builds the view.
 func New(f *facts.Facts) *Case {
 	c := &Case{Facts: f}
-	for i := range f.StatefulSets.Value {
-		if s := &f.StatefulSets.Value[i]; controlledBy(s, "Workspace", f.Workspace.Name) {
-			c.StatefulSets = append(c.StatefulSets, s)
-		}
-	}
+	c.StatefulSets = f.OwnStatefulSets()
 	if len(c.StatefulSets) > 0 {
 		c.StatefulSet = c.StatefulSets[0]
 	}
-	c.Pod = c.findPod()
+	c.Pod = f.OwnPod()
 	c.collectEvents()
 	c.Reached = c.reached()
 	c.sortWarnings()
@@ -63,37 +60,6 @@ func (c *Case) Name() string { return c.Workspace.Name }
 
 // Namespace returns the Workspace's namespace.
 func (c *Case) Namespace() string { return c.Workspace.Namespace }
-
-// controlledBy goes by the owner's kind and name, as the in-cluster controller does,
-// and not by its uid.
-func controlledBy(object metav1.Object, kind, name string) bool {
-	owner := metav1.GetControllerOf(object)
-	return owner != nil && owner.Kind == kind && owner.Name == name
-}
-
-// findPod picks the Pod that runs the Workspace. Other Pods can carry the label: a
-// leftover of an earlier StatefulSet, or one that somebody made by hand.
-func (c *Case) findPod() *corev1.Pod {
-	pods := c.Pods.Value
-	if c.StatefulSet != nil {
-		for i := range pods {
-			if pods[i].Name == c.StatefulSet.Name+"-0" {
-				return &pods[i]
-			}
-		}
-		return nil
-	}
-	if c.Facts.StatefulSets.IsFound() {
-		return nil
-	}
-	// The StatefulSet cannot be read. Its Pod is the one that some StatefulSet controls.
-	for i := range pods {
-		if owner := metav1.GetControllerOf(&pods[i]); owner != nil && owner.Kind == "StatefulSet" {
-			return &pods[i]
-		}
-	}
-	return nil
-}
 
 // collectEvents gathers the Events of the objects at hand. Where the Pod's Events
 // cannot be read, the controller's status may still quote one of them.
@@ -198,7 +164,11 @@ func (c *Case) refine(r Rung) Rung {
 // sortWarnings separates the Warnings that explain the present from those that later
 // progress has overtaken.
 func (c *Case) sortWarnings() {
+	var attached time.Time
 	for _, e := range c.All {
+		if e.Reason == "SuccessfulAttachVolume" {
+			attached = later(attached, e.Last)
+		}
 		if !e.IsWarning() || e.Object.Kind == "Workspace" && !e.FromController {
 			continue
 		}
@@ -207,6 +177,7 @@ func (c *Case) sortWarnings() {
 		case isNoise(e),
 			e.Object.Kind == "StatefulSet" && c.Pod != nil,
 			bound && rung <= c.Reached,
+			e.Reason == "FailedAttachVolume" && attached.After(e.Last), // newest first
 			!bound && c.Reached == RungReady:
 			c.Overtaken = append(c.Overtaken, e)
 		default:

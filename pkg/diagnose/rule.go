@@ -15,6 +15,8 @@ type Rule struct {
 	Recognised string
 	// Fix says what helps.
 	Fix string
+	// Progress marks what is only worth saying where nothing is broken.
+	Progress bool
 	// Advice marks what is worth knowing but harms nothing. It is left out of summaries.
 	Advice bool
 	// Match returns the causes of this kind that the Case has. It fills everything but

@@ -73,7 +73,8 @@ func Run(f *facts.Facts, rules []Rule) Diagnosis {
 // does not.
 func (c *Case) match(rules []Rule) (causes []Cause, warnings []Warning) {
 	for _, r := range rules {
-		if !r.applies(c) {
+		// While something is broken, progress elsewhere is no news.
+		if !r.applies(c) || r.Progress && slices.ContainsFunc(causes, isError) {
 			continue
 		}
 		for _, cause := range r.Match(c) {
@@ -89,6 +90,8 @@ func (c *Case) match(rules []Rule) (causes []Cause, warnings []Warning) {
 	slices.SortStableFunc(causes, func(a, b Cause) int { return cmp.Compare(stateRank(a.State), stateRank(b.State)) })
 	return causes, warnings
 }
+
+func isError(c Cause) bool { return c.State == StateError }
 
 // stateRank puts what somebody did on purpose before faults, and faults before
 // progress: while a Secret is missing, it does not matter that the Pod is new.
@@ -113,7 +116,7 @@ func (c *Case) unexplained() Cause {
 		State:      StatePending,
 	}
 	status := c.Workspace.Status
-	if len(c.Current) > 0 || c.Broken() {
+	if c.Broken() || len(c.Current) > 0 && (slices.ContainsFunc(c.Current, isBound) || c.Pod == nil || c.Now.Sub(c.Pod.CreationTimestamp.Time) > unknownPatience) {
 		cause.State = StateError
 	}
 	switch {
@@ -137,6 +140,16 @@ func (c *Case) unexplained() Cause {
 		}}
 	}
 	return cause
+}
+
+// unknownPatience is how long a Pod may start under Warnings of which nothing is known.
+// Many are no obstacle: policies that only audit, a DNS setting, a slow endpoint.
+const unknownPatience = 2 * time.Minute
+
+// isBound reports whether a Warning is known to be about a rung.
+func isBound(e Event) bool {
+	_, bound := eventRungs[e.Reason]
+	return bound || e.FromController
 }
 
 // podEvidence quotes what the Pod's own status has to say for itself.

@@ -144,6 +144,8 @@ var eventRungs = map[string]Rung{
 	"FailedMount":            RungMounted,
 	"FailedMapVolume":        RungMounted,
 	"FailedCreatePodSandBox": RungSandbox,
+	"NetworkNotReady":        RungSandbox,
+	"CNINotReady":            RungSandbox,
 	"Failed":                 RungStarted,
 	"InspectFailed":          RungStarted,
 	"ErrImageNeverPull":      RungStarted,

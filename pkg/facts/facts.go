@@ -74,12 +74,47 @@ func (f *Facts) EventsOf(kind, name string) []corev1.Event {
 	return f.Events[Ref{kind, name}].Value
 }
 
-// NodeName is the node that Node is about; empty if no Pod has one.
-func (f *Facts) NodeName() string {
-	for i := range f.Pods.Value {
-		if name := f.Pods.Value[i].Spec.NodeName; name != "" {
-			return name
+// OwnStatefulSets returns the StatefulSets that the Workspace controls. It goes by the
+// owner's kind and name, as the in-cluster controller does, and not by its uid.
+func (f *Facts) OwnStatefulSets() []*appsv1.StatefulSet {
+	var out []*appsv1.StatefulSet
+	for i := range f.StatefulSets.Value {
+		s := &f.StatefulSets.Value[i]
+		if owner := metav1.GetControllerOf(s); owner != nil && owner.Kind == "Workspace" && owner.Name == f.Workspace.Name {
+			out = append(out, s)
 		}
+	}
+	return out
+}
+
+// OwnPod returns the Pod that runs the Workspace, nil if there is none. Other Pods can
+// carry the label: a leftover of an earlier StatefulSet, or one that somebody made.
+func (f *Facts) OwnPod() *corev1.Pod {
+	pods := f.Pods.Value
+	if sets := f.OwnStatefulSets(); len(sets) > 0 {
+		for i := range pods {
+			if pods[i].Name == sets[0].Name+"-0" {
+				return &pods[i]
+			}
+		}
+		return nil
+	}
+	if f.StatefulSets.IsFound() {
+		return nil
+	}
+	// The StatefulSet cannot be read. Its Pod is the one that some StatefulSet controls.
+	for i := range pods {
+		if owner := metav1.GetControllerOf(&pods[i]); owner != nil && owner.Kind == "StatefulSet" {
+			return &pods[i]
+		}
+	}
+	return nil
+}
+
+// NodeName is the node that Node is about; empty if the Pod has none.
+func (f *Facts) NodeName() string {
+	if pod := f.OwnPod(); pod != nil {
+		return pod.Spec.NodeName
 	}
 	return ""
 }

@@ -380,7 +380,7 @@ func originOfField(message string) string {
 	return "spec.kind"
 }
 
-var mutatingWords = regexp.MustCompile(`(?i)mutat|inject|defaulter|apply-|poddefault`)
+var mutatingWords = regexp.MustCompile(`(?i)mutat|inject|defaulter|apply-|poddefault|admission-webhook-deployment\.|vault\.hashicorp|identity-webhook`)
 
 // webhookObject names a webhook as the object at fault. The API server does not say of
 // which kind it is; its name or its URL mostly do.

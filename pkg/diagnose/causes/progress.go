@@ -14,6 +14,7 @@ import (
 func progressRules() []diagnose.Rule {
 	return []diagnose.Rule{{
 		ID:         "image-pulling",
+		Progress:   true,
 		Blocks:     diagnose.RungReady, // a sidecar's image may come while main runs
 		Title:      "An image is being pulled",
 		Recognised: "The newest Event about a waiting container is Pulling. The status may still tell of the pull that failed before.",
@@ -21,6 +22,7 @@ func progressRules() []diagnose.Rule {
 		Match:      matchPulling,
 	}, {
 		ID:         "container-starting",
+		Progress:   true,
 		Blocks:     diagnose.RungReady,
 		Title:      "The containers are being made",
 		Recognised: "The Pod has a node, nothing is wrong with its containers, and no Warning is current.",

@@ -45,7 +45,7 @@ var (
 	sandboxPattern = regexp.MustCompile(`(?i)fail(ed)? (to )?create pod sandbox|network is not ready|unable to ensure pod container exists`)
 	// The words of host-local, AWS VPC CNI, Calico, Cilium, Whereabouts, Azure, Antrea,
 	// Terway and OVN-Kubernetes.
-	noIPPattern    = regexp.MustCompile(`(?i)no (more )?(free |available )?ip(v[46])?s?( address(es)?)? (available|left|in|free)|failed to assign an ip address to container|assigned 0 out of \d+ requested|no (free|available|more free) (ip|address|affine block)|no more free|range is full|could not allocate ip in range|no available (pod )?ip|no addresses (available|left)|ips? exhausted|pool (is )?exhausted|exhausted.{0,40}\bips?\b|ipnotenough|insufficient (capacity|(free )?ip)|no ips available|unable to allocate ip|ran out of ip`)
+	noIPPattern    = regexp.MustCompile(`(?i)no (more )?(free |available )?ip(v[46])?s?( address(es)?)? (available|left|in|free)|failed to assign an ip address to container|assigned 0 out of \d+ requested|no (free|available|more free) (ip|address|affine block)|no more free|range is full|could not allocate ip in range|no available (pod )?ip|no addresses (available|left)|ips? exhausted|pool (is )?exhausted|exhausted.{0,40}\bips?\b|ipnotenough|insufficient (capacity|(free )?ip)|no ips available|not enough ips?( address(es)?)? available|unable to allocate ip|ran out of ip`)
 	pausePattern   = regexp.MustCompile(`(?i)sandbox image|pause(:|-amd64|-arm64| image)|infra(structure)? image`)
 	networkPattern = regexp.MustCompile(`(?i)network for|set ?up network|networkplugin|network is not ready|network plugin|plugin type=|\bcni\b|/cni/|multus|add cmd|del cmd`)
 	pluginPattern  = regexp.MustCompile(`plugin type="([^"]+)"|networkPlugin ([a-z]+) failed|NetworkPlugin ([a-z]+) failed`)

@@ -40,7 +40,7 @@ var refusalPatterns = []struct {
 }{
 	{"no-nodes-available", regexp.MustCompile(`(?i)^no nodes available to schedule pods`)},
 	{"node-unschedulable", regexp.MustCompile(`^node\(s\) were unschedulable|^NodeUnschedulable$|taint \{(?:node\.kubernetes\.io/unschedulable|ToBeDeletedByClusterAutoscaler|karpenter\.sh/disrupted):`)},
-	{"node-not-ready", regexp.MustCompile(`taint \{(node\.(?:alpha\.)?kubernetes\.io/(?:unreachable|not-ready|notReady|network-unavailable|out-of-service)|node\.cloudprovider\.kubernetes\.io/(?:shutdown|uninitialized)):`)},
+	{"node-not-ready", regexp.MustCompile(`taint \{(node\.(?:alpha\.)?kubernetes\.io/(?:unreachable|not-ready|notReady|network-unavailable|out-of-service)|[\w.-]+/agent-not-ready|karpenter\.sh/unregistered|node\.cloudprovider\.kubernetes\.io/(?:shutdown|uninitialized)):`)},
 	{"node-not-ready", regexp.MustCompile(`^node\(s\) (?:were not ready|had unknown network status|had unavailable network|were unavailable)|^Node(?:NotReady|NetworkUnavailable|UnknownCondition)$`)},
 	{"node-pressure", regexp.MustCompile(`taint \{node\.kubernetes\.io/((?:memory|disk|pid)-pressure|out-of-disk):`)},
 	{"node-pressure", regexp.MustCompile(`(?i)^node\(s\) (?:had (memory|disk|pid) pressure|were out of disk space)|^NodeUnder(Memory|Disk|PID)Pressure$|^NodeOutOfDisk$`)},
@@ -51,7 +51,7 @@ var refusalPatterns = []struct {
 	{"insufficient-resources", regexp.MustCompile(`^Insufficient (\S+)`)},
 	{"insufficient-resources", regexp.MustCompile(`^Too many (pods)`)},
 	{"insufficient-resources", regexp.MustCompile(`cannot allocate all claims|(?i)^node\(s\) resource fit failed`)},
-	{"volume-in-use", regexp.MustCompile(`ReadWriteOncePod access mode already in-use|had no available disk|^NoDiskConflict$`)},
+	{"volume-in-use", regexp.MustCompile(`ReadWriteOncePod access mode|had no available disk|^NoDiskConflict$`)},
 	{"volume-limit-exceeded", regexp.MustCompile(`exceed(?:ed)? max volume count|^MaxVolumeCount$|^Max\w+VolumeCount$`)},
 	{"volume-node-affinity-conflict", regexp.MustCompile(`volume node affinity conflict|didn't match PersistentVolume's node affinity|had no available volume zone|^No(?:VolumeNodeConflict|VolumeZoneConflict)$|^VolumeNodeAffinityConflict$`)},
 	{"pvc-unbound", regexp.MustCompile(`persistentvolumeclaim "([^"]+)" (?:bound to non-existent persistentvolume|is not bound)`)},
@@ -62,7 +62,7 @@ var refusalPatterns = []struct {
 }
 
 var (
-	availablePattern = regexp.MustCompile(`(?s)\b\d+/(\d+) nodes are available:? (.*)`)
+	availablePattern = regexp.MustCompile(`(?s)\b\d+/(\d+) nodes are (?:un)?available:? (.*)`)
 	// Volcano counts nothing in front.
 	volcanoPattern = regexp.MustCompile(`(?s)all nodes are unavailable: (.*)`)
 	// Kubernetes before 1.9: "Insufficient cpu (2), MatchNodeSelector (3)".

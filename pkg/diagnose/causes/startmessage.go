@@ -30,8 +30,8 @@ var startPatterns = []struct {
 }{
 	{startAsRoot, regexp.MustCompile(`runasnonroot|verify user is non-root|breaks non-root policy`)},
 	{startName, regexp.MustCompile(`name is reserved|is reserved for|reserve (container|ctr) name|reserving c(on)?t(aine)?r name|name "?[^ ]+"? is already in use`)},
-	{startCommand, regexp.MustCompile(`exec: \\*"|executable (file )?.*not found|no command specified|no command or entrypoint|chdir to cwd|open executable|failed to find executable|exec user process caused`)},
-	{startMount, regexp.MustCompile(`error mounting|mounting \\*"|to rootfs|failed to (mount|mkdir|stat) |subpath|duplicate mount point|invalid (mount|bind|volume) |not a shared mount|mount destination|destination can't be|not a directory|read-only file system|cannot create subdirectories|mount .{1,200} to `)},
+	{startCommand, regexp.MustCompile(`exec: \\*"|executable (file )?.*not found|no command specified|no command or entrypoint|chdir to cwd|open executable|failed to find executable|exec user process caused|unable to find (user|group) `)},
+	{startMount, regexp.MustCompile(`error mounting|mounting \\*"|to rootfs|failed to (mount|mkdir|stat) |subpath|duplicate mount point|invalid (mount|bind|volume) |not a shared mount|mount destination|destination can't be|relabel failed|lsetxattr|not a directory|read-only file system|cannot create subdirectories|mount .{1,200} to `)},
 }
 
 // startKind tells why a container cannot be made or started; empty if the message does
