@@ -36,6 +36,7 @@ func newRoot(streams genericiooptions.IOStreams, build Build) *cobra.Command {
 	groups := templates.CommandGroups{
 		{Message: "See What Is Going On:", Commands: []*cobra.Command{newDescribe(f), newList(f), newWait(f), newSnapshot(f)}},
 		{Message: "Attach Credentials:", Commands: []*cobra.Command{newSecrets(f)}},
+		{Message: "Stand In For the Controller:", Commands: []*cobra.Command{newReconcile(f)}},
 	}
 	groups.Add(root)
 	root.AddCommand(newVersion(f), newCompletion(f), newOptions())

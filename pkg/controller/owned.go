@@ -1,0 +1,45 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubectl-workspace/kubectl-workspace/pkg/api/v1beta1"
+)
+
+// ownedBy lists the objects of one kind that belong to a Workspace, the oldest first. They are
+// found by their owner, not by name or label: names are random and labels can be edited.
+func ownedBy[T client.Object](ctx context.Context, c client.Reader, w *v1beta1.Workspace, list client.ObjectList) ([]T, error) {
+	if err := c.List(ctx, list, client.InNamespace(w.Namespace)); err != nil {
+		return nil, fmt.Errorf("unable to list the objects of Workspace %s/%s: %w", w.Namespace, w.Name, err)
+	}
+	var owned []T
+	err := meta.EachListItem(list, func(item runtime.Object) error {
+		if object, ok := item.(T); ok && IsOwned(object, w.Name) {
+			owned = append(owned, object)
+		}
+		return nil
+	})
+	slices.SortStableFunc(owned, func(a, b T) int {
+		ta, tb := a.GetCreationTimestamp(), b.GetCreationTimestamp()
+		if c := ta.Compare(tb.Time); c != 0 {
+			return c
+		}
+		return strings.Compare(a.GetName(), b.GetName())
+	})
+	return owned, err
+}
+
+func names[T client.Object](objects []T) string {
+	out := make([]string, 0, len(objects))
+	for _, o := range objects {
+		out = append(out, o.GetName())
+	}
+	return strings.Join(out, ", ")
+}

@@ -1,0 +1,182 @@
+package plan
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubectl-workspace/kubectl-workspace/pkg/api/v1beta1"
+	"github.com/kubectl-workspace/kubectl-workspace/pkg/cluster"
+)
+
+// pageSize is the number of objects asked for in one request, kubectl's own default.
+const pageSize = 500
+
+// Scope says what to load.
+type Scope struct {
+	// Namespaces whose Workspaces are reconciled. Several are loaded as all: a list over all
+	// namespaces is cheaper than one for each.
+	Namespaces []string
+	// Istio is true where VirtualServices are made.
+	Istio bool
+}
+
+func (s Scope) namespace() string {
+	if len(s.Namespaces) == 1 {
+		return s.Namespaces[0]
+	}
+	return ""
+}
+
+// LoadWorkspaces fills the Cluster with the Workspaces of a namespace, or of all if it is
+// empty, and with the WorkspaceKinds.
+func (c *Cluster) LoadWorkspaces(ctx context.Context, namespace string) error {
+	return c.load(ctx, []query{{gvk: workspaceGVK, namespace: namespace}, {gvk: kindGVK}})
+}
+
+// LoadOwned fills the Cluster with what the reconciling of Workspaces rests on.
+func (c *Cluster) LoadOwned(ctx context.Context, scope Scope) error {
+	ns := scope.namespace()
+	queries := []query{
+		{gvk: serviceAccountGVK, namespace: ns},
+		{gvk: statefulSetGVK, namespace: ns},
+		{gvk: serviceGVK, namespace: ns},
+		{gvk: roleBindingGVK, namespace: ns},
+		{gvk: podGVK, namespace: ns, opts: client.HasLabels{v1beta1.LabelWorkspaceName}},
+		// The state follows from Warnings alone.
+		{gvk: eventGVK, namespace: ns, opts: client.MatchingFields{"type": corev1.EventTypeWarning}},
+	}
+	if scope.Istio {
+		queries = append(queries, query{gvk: virtualServiceGVK, namespace: ns})
+	}
+	if c.anySecrets() {
+		// Whether a Secret exists is a courtesy; without the right to see them it is not known.
+		queries = append(queries, query{gvk: secretGVK, namespace: ns, optional: true})
+	}
+	return c.load(ctx, queries)
+}
+
+// LoadAllWorkspaces makes sure that the Workspaces of all namespaces are there, which the
+// counts of the WorkspaceKinds need. It reports whether they are.
+func (c *Cluster) LoadAllWorkspaces(ctx context.Context) (bool, error) {
+	err := c.load(ctx, []query{{gvk: workspaceGVK}})
+	if apierrors.IsForbidden(err) || errors.Is(err, cluster.ErrNotInSnapshot) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+func (c *Cluster) anySecrets() bool {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	for _, o := range c.objects[workspaceGVK] {
+		if w, ok := o.(*v1beta1.Workspace); ok && len(w.Spec.PodTemplate.Volumes.Secrets) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+type query struct {
+	gvk       schema.GroupVersionKind
+	namespace string
+	opts      client.ListOption
+	optional  bool
+}
+
+func (c *Cluster) load(ctx context.Context, queries []query) error {
+	if c.api == nil {
+		return nil // a snapshot is complete from the start
+	}
+	queries = slices.DeleteFunc(queries, func(q query) bool {
+		c.mu.RLock()
+		defer c.mu.RUnlock()
+		return c.covers(q.gvk, q.namespace)
+	})
+	errs := make([]error, len(queries))
+	cluster.Parallel(len(queries), func(i int) { errs[i] = c.loadOne(ctx, queries[i]) })
+	return errors.Join(errs...)
+}
+
+func (c *Cluster) loadOne(ctx context.Context, q query) error {
+	list := newList(c.scheme, q.gvk)
+	opts := []client.ListOption{client.InNamespace(q.namespace), client.Limit(pageSize)}
+	if q.opts != nil {
+		opts = append(opts, q.opts)
+	}
+	for next := ""; ; {
+		if err := c.api.List(ctx, list, append(opts, client.Continue(next))...); err != nil {
+			if q.optional && ctx.Err() == nil {
+				c.mu.Lock()
+				c.unknown[q.gvk] = err
+				c.mu.Unlock()
+				return nil
+			}
+			return fmt.Errorf("cannot list %s: %w", resourceOf(q.gvk), err)
+		}
+		if err := eachObject(list, func(o client.Object) error { return c.take(q.gvk, o) }); err != nil {
+			return err
+		}
+		if next = list.GetContinue(); next == "" {
+			break
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.loaded[q.gvk] == nil {
+		c.loaded[q.gvk] = map[string]bool{}
+	}
+	c.loaded[q.gvk][q.namespace] = true
+	return nil
+}
+
+// take keeps an object that was read, unless a manifest or a write has taken its place.
+func (c *Cluster) take(gvk schema.GroupVersionKind, o client.Object) error {
+	id := identity{gvk, client.ObjectKeyFromObject(o)}
+	c.mu.RLock()
+	_, have := c.objects[gvk][id.key]
+	have = have && gvk.Group == v1beta1.GroupName || c.deleted[id]
+	c.mu.RUnlock()
+	if have {
+		return nil
+	}
+	if u, ok := o.(*unstructured.Unstructured); ok && gvk.Group == v1beta1.GroupName {
+		c.noteUnknownFields(id, u)
+	}
+	return c.put(gvk, o)
+}
+
+// Workspaces returns the Workspaces that are there and selected, in order.
+func (c *Cluster) Workspaces(namespace string, selected func(*v1beta1.Workspace) bool) []types.NamespacedName {
+	var list v1beta1.WorkspaceList
+	if err := c.listMemory(workspaceGVK, &list, client.ListOptions{Namespace: namespace}); err != nil {
+		return nil // only objects of the wrong type could be the reason
+	}
+	var out []types.NamespacedName
+	for i := range list.Items {
+		if selected == nil || selected(&list.Items[i]) {
+			out = append(out, client.ObjectKeyFromObject(&list.Items[i]))
+		}
+	}
+	return out
+}
+
+// KindNames returns the names of the WorkspaceKinds that are there.
+func (c *Cluster) KindNames() []string {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	var out []string
+	for key := range c.objects[kindGVK] {
+		out = append(out, key.Name)
+	}
+	slices.Sort(out)
+	return out
+}
