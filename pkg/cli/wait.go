@@ -125,6 +125,10 @@ func (w *waiter) wait(ctx context.Context) error {
 		switch {
 		case errors.Is(ctx.Err(), context.DeadlineExceeded):
 			return w.fail(last, fmt.Sprintf("after %s it is not %s", w.timeout, w.goal))
+		case err != nil && last.Workspace.Name != "" && cluster.IsTransient(err):
+			// One bad moment of the network is no reason to give up after minutes.
+			sleep(ctx, waitInterval)
+			continue
 		case err != nil:
 			return w.session.explain(err)
 		case arrived:

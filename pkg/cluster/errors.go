@@ -83,6 +83,13 @@ func IsResourceMissing(err error) bool {
 	return false
 }
 
+// IsTransient reports whether asking again may well get an answer: the connection broke,
+// or the server is busy or restarting.
+func IsTransient(err error) bool {
+	return apierrors.IsTooManyRequests(err) || apierrors.IsInternalError(err) || apierrors.IsServiceUnavailable(err) ||
+		isTimeout(err) || isTransport(err) && !errors.Is(err, context.Canceled)
+}
+
 // Explain rewrites an error that ends a command as one line that says what is
 // wrong, where, and what to do. Errors that already do are returned unchanged.
 func (l *Live) Explain(err error) error {

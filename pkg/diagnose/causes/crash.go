@@ -128,12 +128,13 @@ func killedByProbe(container diagnose.Container) bool {
 	if t == nil {
 		t = &corev1.ContainerStateTerminated{}
 	}
-	killed, failed := false, false
+	killed, failed, heard := false, false, false
 	for _, e := range container.Events {
 		// An Event of an earlier run says nothing about the last one.
 		if e.Last.Before(t.StartedAt.Time) {
 			continue
 		}
+		heard = true
 		probe, _ := parseProbe(e.Plain())
 		killed = killed || e.Reason == "Killing" && probeKilled.MatchString(e.Message)
 		failed = failed || e.Reason == "Unhealthy" && (probe == "Liveness" || probe == "Startup")
@@ -141,7 +142,9 @@ func killedByProbe(container diagnose.Container) bool {
 	signalled := t.ExitCode == 137 || t.ExitCode == 143
 	hasProbe := container.Spec.LivenessProbe != nil || container.Spec.StartupProbe != nil
 	// One failed probe does not kill, and a program that crashes does not answer.
-	return killed || failed && (signalled || t.ExitCode == 0) || signalled && hasProbe && t.Reason != statusUnknown
+	// Without a word of it the probe is blamed only where its Events may have expired or
+	// cannot be read.
+	return killed || failed && (signalled || t.ExitCode == 0) || signalled && hasProbe && t.Reason != statusUnknown && !heard
 }
 
 // probeKilled matches "Container main failed liveness probe, will be restarted", and

@@ -209,6 +209,16 @@ func missingFixes(c *diagnose.Case, ref facts.Ref) []diagnose.Fix {
 	return fixes
 }
 
+// overdue reports whether the kubelet has been silent for longer than it takes to try
+// again, since the object was made and since it last complained.
+func overdue(c *diagnose.Case, ref facts.Ref, said []diagnose.Event) bool {
+	latest := created(c, ref)
+	if len(said) > 0 && said[0].Last.After(latest) {
+		latest = said[0].Last
+	}
+	return !latest.IsZero() && c.Now.Sub(latest) > 2*retryAtMost
+}
+
 func matchRecovering(c *diagnose.Case) []diagnose.Cause {
 	if c.Pod == nil {
 		return nil
@@ -221,6 +231,9 @@ func matchRecovering(c *diagnose.Case) []diagnose.Cause {
 		said := saidMissing(c, r.Object)
 		if len(said) == 0 && !waitsFor(c, r.Object) || cacheLags(c, r.Object, said) {
 			continue
+		}
+		if overdue(c, r.Object, said) {
+			continue // it should have tried long since: something else holds it up
 		}
 		cause := diagnose.Cause{
 			Object: r.Object.String(),
@@ -285,12 +298,18 @@ func saidMissing(c *diagnose.Case, ref facts.Ref) []diagnose.Event {
 var (
 	// Kubernetes before 1.9 wrote the plural: secrets "x" not found.
 	missingPattern = regexp.MustCompile(`\b(secret|configmap)s? "([^"]+)" not found`)
+	// A CSI driver's own credentials are in a namespace of its own, and a missing one is
+	// not the user's to create.
+	otherNamespace = regexp.MustCompile(`(Node(Stage|Publish|Expand)|Controller(Publish|Expand))SecretRef|\bnamespace "?[a-z0-9]|rpc error`)
 	volumePattern  = regexp.MustCompile(`for volume "([^"]+)"`)
 )
 
 // parseMissing finds the Secret or ConfigMap that a message of the kubelet calls
 // missing.
 func parseMissing(message string) (facts.Ref, bool) {
+	if otherNamespace.MatchString(message) {
+		return facts.Ref{}, false
+	}
 	m := missingPattern.FindStringSubmatch(message)
 	if m == nil {
 		return facts.Ref{}, false

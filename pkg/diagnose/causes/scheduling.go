@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/kubectl-workspace/kubectl-workspace/pkg/diagnose"
+	"github.com/kubectl-workspace/kubectl-workspace/pkg/facts"
 )
 
 // schedulingRules are about a Pod that gets no node, or whose node is lost.
@@ -183,7 +184,7 @@ func scaleUp(c *diagnose.Case) (diagnose.Event, bool) {
 			continue
 		}
 		switch e.Reason {
-		case "NotTriggerScaleUp":
+		case "NotTriggerScaleUp", "FailedScaleUp", "ScaleUpTimedOut":
 			return diagnose.Event{}, false
 		case "TriggeredScaleUp", "Nominated":
 			return e, c.Now.Sub(e.Last) < provisionTime
@@ -223,7 +224,13 @@ func matchScalingUp(c *diagnose.Case) []diagnose.Cause {
 // latest word.
 func notTriggered(c *diagnose.Case) []diagnose.Evidence {
 	for _, e := range c.All { // newest first
-		if e.Object.Kind == "Pod" && e.Reason == "NotTriggerScaleUp" {
+		if e.Object.Kind != "Pod" {
+			continue
+		}
+		switch e.Reason {
+		case "TriggeredScaleUp", "Nominated":
+			return nil
+		case "NotTriggerScaleUp", "FailedScaleUp":
 			return []diagnose.Evidence{e.Evidence()}
 		}
 	}
@@ -247,6 +254,10 @@ const (
 func matchNoScheduler(c *diagnose.Case) []diagnose.Cause {
 	pod := c.Pod
 	if pod == nil || pod.DeletionTimestamp != nil || pod.Spec.NodeName != "" || len(pod.Spec.SchedulingGates) > 0 || diagnose.Condition(pod, corev1.PodScheduled) != nil {
+		return nil
+	}
+	// Silence says something only where one could have heard.
+	if a := c.Events[facts.Ref{Kind: "Pod", Name: pod.Name}]; !a.IsFound() {
 		return nil
 	}
 	waited := c.Now.Sub(pod.CreationTimestamp.Time)

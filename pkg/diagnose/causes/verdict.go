@@ -165,7 +165,13 @@ func decisive(s schedulerSummary) (cause string, sure bool) {
 	case deviceBehindTaint(known):
 		return "untolerated-taint", false
 	}
-	return best(known, func(a, b int) bool { return a < b }), len(known) == 1
+	chosen := best(known, func(a, b int) bool { return a < b })
+	if len(known) < len(s.refusals) && !slices.ContainsFunc(known, func(r nodeRefusal) bool { return !isControlPlane(r.detail) }) {
+		// The taint of the control plane is on every cluster. What the other nodes lack
+		// has a name that is not known here.
+		return "", false
+	}
+	return chosen, len(known) == 1 && len(s.refusals) == 1
 }
 
 // deviceBehindTaint recognises the usual protection of GPU nodes: some nodes lack the

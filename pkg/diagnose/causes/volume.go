@@ -34,6 +34,7 @@ func volumeRules() []diagnose.Rule {
 	}
 	return append(rules, diagnose.Rule{
 		ID:         "volume-mount-silent",
+		Progress:   true,
 		Blocks:     diagnose.RungMounted,
 		Title:      "Nothing is mounted, and nobody says why",
 		Recognised: "The Pod has had its node for more than two minutes, uses a claim, has no sandbox, and there is neither a Warning nor an Event of progress: Kubernetes 1.37 no longer reports a mount that hangs.",
