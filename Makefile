@@ -51,6 +51,11 @@ test-e2e: controlplane ## Test the binary on a real API server, scheduler and ku
 	$(stage) 'end-to-end tests'
 	$(GO) test -timeout 20m ./test/...
 
+.PHONY: test-parity
+test-parity: controlplane ## Play every recording of the controller on the live control plane
+	$(stage) 'parity with the recordings, live (many minutes)'
+	KUBECTL_WORKSPACE_TEST_PARITY=1 $(GO) test -timeout 45m -run 'TestReconcile(Cases|Sequences)' ./test
+
 .PHONY: lint
 lint: ## Run the linters
 	$(stage) 'lint (building the linter takes some minutes the first time)'
