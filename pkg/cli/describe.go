@@ -90,10 +90,7 @@ func (o *describeOptions) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	if o.watching {
-		if o.session.live == nil {
-			return errWatchSnapshot
-		}
-		return o.watch(cmd.Context(), o.look, o.draw)
+		return o.watch(cmd.Context(), o.session, o.look, o.draw)
 	}
 	found, err := o.look(cmd.Context())
 	if err != nil && len(found) == 0 {

@@ -62,10 +62,7 @@ func (o *listOptions) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	if o.watching {
-		if o.session.live == nil {
-			return errWatchSnapshot
-		}
-		return o.watch(cmd.Context(), o.look, o.table)
+		return o.watch(cmd.Context(), o.session, o.look, o.table)
 	}
 	found, err := o.look(cmd.Context())
 	if err != nil {

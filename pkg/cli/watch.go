@@ -23,7 +23,10 @@ const watchInterval = 2 * time.Second
 // and the latest changes below it; elsewhere it prints one line for each Workspace whose
 // state or cause has changed.
 // An error of the first look ends it; later ones are told and waited out.
-func (f *factory) watch(ctx context.Context, look func(context.Context) ([]diagnose.Diagnosis, error), draw func(io.Writer, []diagnose.Diagnosis) error) error {
+func (f *factory) watch(ctx context.Context, s *session, look func(context.Context) ([]diagnose.Diagnosis, error), draw func(io.Writer, []diagnose.Diagnosis) error) error {
+	if s.live == nil {
+		return errors.New("a snapshot does not change: leave out --watch")
+	}
 	painter := f.painter(f.Out)
 	seen := map[string]string{}
 	var changed []string
@@ -131,5 +134,3 @@ func sleep(ctx context.Context, d time.Duration) bool {
 		return false
 	}
 }
-
-var errWatchSnapshot = errors.New("a snapshot does not change: leave out --watch")

@@ -127,16 +127,8 @@ func matchOverlap(c *diagnose.Case) []diagnose.Cause {
 
 // volumeObject is the object behind a volume, or the volume itself if there is none.
 func volumeObject(spec *corev1.PodSpec, name string) facts.Ref {
-	for _, v := range spec.Volumes {
-		switch {
-		case v.Name != name:
-		case v.Secret != nil:
-			return facts.Ref{Kind: "Secret", Name: v.Secret.SecretName}
-		case v.ConfigMap != nil:
-			return facts.Ref{Kind: "ConfigMap", Name: v.ConfigMap.Name}
-		case v.PersistentVolumeClaim != nil:
-			return facts.Ref{Kind: "PersistentVolumeClaim", Name: v.PersistentVolumeClaim.ClaimName}
-		}
+	if ref := behind(volumeNamed(spec, name)); ref != (facts.Ref{}) {
+		return ref
 	}
 	return facts.Ref{Kind: "Volume", Name: name}
 }
