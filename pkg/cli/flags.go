@@ -30,10 +30,12 @@ func (c *choice) Set(s string) error {
 	return nil
 }
 
+// list names the words in a sentence, without the empty one, which is "not given".
 func (c *choice) list() string {
-	last := len(c.allowed) - 1
+	words := slices.DeleteFunc(slices.Clone(c.allowed), func(w string) bool { return w == "" })
+	last := len(words) - 1
 	if last == 0 {
-		return c.allowed[0]
+		return words[0]
 	}
-	return strings.Join(c.allowed[:last], ", ") + " or " + c.allowed[last]
+	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
