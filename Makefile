@@ -62,14 +62,16 @@ lint: ## Run the linters
 	$(GO) tool -modfile=hack/tools/golangci-lint/go.mod golangci-lint run ./...
 
 .PHONY: generate
-generate: ## Regenerate deepcopy functions, CRDs and docs/causes.md
+generate: ## Regenerate deepcopy functions, CRDs, docs/causes.md and docs/reference
 	hack/crdgen/generate.sh
+	$(GO) run ./hack/docgen markdown docs/reference
 	$(GO) test ./pkg/diagnose/causes -run TestDocument -update
 
 .PHONY: generate-check
 generate-check: ## Fail if something generated is stale
 	$(stage) 'generated files'
 	hack/crdgen/generate.sh --check
+	$(GO) run ./hack/docgen --check markdown docs/reference
 	$(GO) mod tidy -diff
 
 .PHONY: crd-compare

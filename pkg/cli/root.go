@@ -15,7 +15,9 @@ import (
 // binary kubectl-workspace on PATH and runs it.
 const displayName = "kubectl workspace"
 
-func newRoot(streams genericiooptions.IOStreams, build Build) *cobra.Command {
+// NewCommand returns the command kubectl-workspace with all below it. Run executes it;
+// tools look at it.
+func NewCommand(streams genericiooptions.IOStreams, build Build) *cobra.Command {
 	f := newFactory(streams, build)
 	root := &cobra.Command{
 		Use:   "kubectl-workspace",

@@ -39,7 +39,7 @@ func (e *exitError) Unwrap() error { return e.err }
 // Run executes one command line (without the program's name) and returns the exit
 // code. Errors are printed to streams.ErrOut, once, as "error: …".
 func Run(ctx context.Context, args []string, streams genericiooptions.IOStreams, build Build) int {
-	root := newRoot(streams, build)
+	root := NewCommand(streams, build)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	var exit *exitError

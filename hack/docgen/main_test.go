@@ -1,0 +1,79 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestReference keeps docs/reference what the commands make of it. "make generate"
+// rewrites it.
+func TestReference(t *testing.T) {
+	if err := run("markdown", "../../docs/reference", true); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestCheck finds every way in which a folder can be out of date.
+func TestCheck(t *testing.T) {
+	for name, spoil := range map[string]func(file string) error{
+		"changed":         func(file string) error { return os.WriteFile(file, []byte("by hand"), 0o644) },
+		"missing":         os.Remove,
+		"of no command":   func(file string) error { return os.WriteFile(file+"_gone.md", nil, 0o644) },
+		"not a page (ok)": func(file string) error { return os.WriteFile(filepath.Dir(file)+"/README.md", nil, 0o644) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			if err := run("markdown", dir, false); err != nil {
+				t.Fatal(err)
+			}
+			if err := spoil(filepath.Join(dir, "kubectl_workspace_list.md")); err != nil {
+				t.Fatal(err)
+			}
+			if err := run("markdown", dir, true); (err == nil) != strings.HasSuffix(name, "(ok)") {
+				t.Errorf("check says: %v", err)
+			}
+			if err := run("markdown", dir, false); err != nil {
+				t.Fatal(err)
+			}
+			if err := run("markdown", dir, true); err != nil {
+				t.Errorf("written anew, and check says: %v", err)
+			}
+		})
+	}
+}
+
+// TestMan makes the pages twice, in different months and homes: the bytes are the same.
+func TestMan(t *testing.T) {
+	t.Setenv("SOURCE_DATE_EPOCH", "1000000000")
+	t.Setenv("HOME", "/home/alice")
+	first, err := pagesIn("man")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("SOURCE_DATE_EPOCH", "1700000000")
+	t.Setenv("HOME", "/home/bob")
+	second, err := pagesIn("man")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(first) != len(second) {
+		t.Errorf("%d pages, then %d", len(first), len(second))
+	}
+	for name, page := range first {
+		if !bytes.Equal(page, second[name]) {
+			t.Errorf("%s changes", name)
+		}
+	}
+	page := string(first["kubectl-workspace-secrets-add.1"])
+	for _, want := range []string{
+		`.TH "KUBECTL-WORKSPACE-SECRETS-ADD" "1" "" "kubectl-workspace"`,
+		"kubectl workspace secrets add alice-notebook minio-creds\n",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("no %q in:\n%.1000s", want, page)
+		}
+	}
+}
