@@ -62,9 +62,10 @@ lint: ## Run the linters
 	$(GO) tool -modfile=hack/tools/golangci-lint/go.mod golangci-lint run ./...
 
 .PHONY: generate
-generate: ## Regenerate deepcopy functions, CRDs, docs/causes.md and docs/reference
+generate: ## Regenerate deepcopy functions, CRDs, and what is generated in docs
 	hack/crdgen/generate.sh
 	$(GO) run ./hack/docgen markdown docs/reference
+	$(GO) run ./hack/docgen schemas docs/schemas
 	$(GO) test ./pkg/diagnose/causes -run TestDocument -update
 
 .PHONY: generate-check
@@ -72,6 +73,7 @@ generate-check: ## Fail if something generated is stale
 	$(stage) 'generated files'
 	hack/crdgen/generate.sh --check
 	$(GO) run ./hack/docgen --check markdown docs/reference
+	$(GO) run ./hack/docgen --check schemas docs/schemas
 	$(GO) mod tidy -diff
 
 .PHONY: crd-compare

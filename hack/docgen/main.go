@@ -1,22 +1,20 @@
-// Command docgen writes the reference of every command, from the commands themselves:
+// Command docgen writes the reference, from the commands and the Go types themselves. It
+// runs in the root of the repository:
 //
-//	docgen markdown DIR            Markdown, as in docs/reference
-//	docgen --check markdown DIR    writes nothing; fails if DIR is out of date
-//	docgen man DIR                 man pages, for packages
+//	docgen markdown DIR    a page for every command, as in docs/reference
+//	docgen man DIR         the same as man pages, for packages
+//	docgen schemas DIR     JSON Schemas of what the commands print, as in docs/schemas
 //
-// The same source gives the same bytes: the pages carry no date, and nothing of the
-// machine that they are made on.
+// With --check it writes nothing and fails if DIR is out of date. The same source gives
+// the same bytes: the files carry no date, and nothing of the machine that they are made
+// on.
 package main
 
 import (
 	"bytes"
-	"errors"
 	"flag"
 	"fmt"
-	"maps"
 	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -29,9 +27,9 @@ import (
 )
 
 func main() {
-	check := flag.Bool("check", false, "write nothing; fail if a page is out of date")
+	check := flag.Bool("check", false, "write nothing; fail if a file is out of date")
 	flag.Usage = func() {
-		fmt.Fprintln(os.Stderr, "usage: docgen [--check] markdown|man DIR")
+		fmt.Fprintln(os.Stderr, "usage: docgen [--check] markdown|man|schemas DIR")
 		flag.PrintDefaults()
 	}
 	flag.Parse()
@@ -46,21 +44,32 @@ func main() {
 }
 
 func run(format, dir string, check bool) error {
-	pages, err := pagesIn(format)
-	if err != nil {
+	var made pages
+	var err error
+	switch format {
+	case "markdown":
+		made, err = commandPages(".md", addMarkdown)
+	case "man":
+		made, err = commandPages(".1", addMan)
+	case "schemas":
+		made, err = schemaPages()
+	default:
+		return fmt.Errorf("%q is not a format: markdown, man or schemas", format)
+	}
+	switch {
+	case err != nil:
 		return err
+	case check:
+		return made.compare(dir)
 	}
-	if check {
-		return compare(dir, pages)
-	}
-	return write(dir, pages)
+	return made.write(dir)
 }
 
-// pagesIn returns the pages of all commands by file name.
-func pagesIn(format string) (map[string][]byte, error) {
+// commandPages makes a page for every command.
+func commandPages(extension string, add func(pages, *cobra.Command) error) (pages, error) {
 	// Defaults of flags name the user's home directory.
 	if err := os.Setenv("HOME", "$HOME"); err != nil {
-		return nil, err
+		return pages{}, err
 	}
 	root := cli.NewCommand(genericiooptions.NewTestIOStreamsDiscard(), cli.Build{})
 	err := eachCommand(root, func(cmd *cobra.Command) error {
@@ -69,18 +78,10 @@ func pagesIn(format string) (map[string][]byte, error) {
 		return nil
 	})
 	if err != nil {
-		return nil, err
+		return pages{}, err
 	}
-	pages := map[string][]byte{}
-	switch format {
-	case "markdown":
-		err = eachCommand(root, func(cmd *cobra.Command) error { return addMarkdown(pages, cmd) })
-	case "man":
-		err = eachCommand(root, func(cmd *cobra.Command) error { return addMan(pages, cmd) })
-	default:
-		err = fmt.Errorf("%q is not a format: markdown or man", format)
-	}
-	return pages, err
+	made := pages{extension: extension, text: map[string][]byte{}}
+	return made, eachCommand(root, func(cmd *cobra.Command) error { return add(made, cmd) })
 }
 
 // eachCommand calls f for a command and all below it that help shows.
@@ -101,7 +102,7 @@ func eachCommand(cmd *cobra.Command, f func(*cobra.Command) error) error {
 
 // addMarkdown adds the page of one command. The flags that every command takes stand
 // on the page of the first, and the others link to it.
-func addMarkdown(pages map[string][]byte, cmd *cobra.Command) error {
+func addMarkdown(made pages, cmd *cobra.Command) error {
 	page := func(cmd *cobra.Command) string { return strings.ReplaceAll(cmd.CommandPath(), " ", "_") + ".md" }
 	cmd.InheritedFlags().VisitAll(func(f *pflag.Flag) { f.Hidden = true })
 
@@ -115,7 +116,7 @@ func addMarkdown(pages map[string][]byte, cmd *cobra.Command) error {
 	if cmd.HasParent() {
 		fmt.Fprintf(&b, "Every command also takes the [options of %s](%s#options).\n", cmd.Root().CommandPath(), page(cmd.Root()))
 	}
-	pages[page(cmd)] = append(bytes.TrimRight(b.Bytes(), "\n"), '\n')
+	made.text[page(cmd)] = append(bytes.TrimRight(b.Bytes(), "\n"), '\n')
 	return nil
 }
 
@@ -129,7 +130,7 @@ func outdent(s, indentation string) string {
 }
 
 // addMan adds the man page of one command.
-func addMan(pages map[string][]byte, cmd *cobra.Command) error {
+func addMan(made pages, cmd *cobra.Command) error {
 	var b bytes.Buffer
 	date := time.Time{}
 	header := &doc.GenManHeader{Section: "1", Source: "kubectl-workspace", Manual: "User Commands", Date: &date}
@@ -138,57 +139,6 @@ func addMan(pages map[string][]byte, cmd *cobra.Command) error {
 	}
 	name := strings.ReplaceAll(cmd.CommandPath(), " ", "-") + ".1"
 	// The library cannot be told to leave the date out.
-	pages[name] = bytes.Replace(b.Bytes(), []byte(date.Format("Jan 2006")), nil, 1)
+	made.text[name] = bytes.Replace(b.Bytes(), []byte(date.Format("Jan 2006")), nil, 1)
 	return nil
-}
-
-// write makes dir hold the pages. Pages of commands that are no more are removed.
-func write(dir string, pages map[string][]byte) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
-	}
-	left, err := leftOver(dir, pages)
-	if err != nil {
-		return err
-	}
-	for _, file := range left {
-		if err := os.Remove(file); err != nil {
-			return err
-		}
-	}
-	for name, page := range pages {
-		if err := os.WriteFile(filepath.Join(dir, name), page, 0o644); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// compare tells how dir differs from the pages.
-func compare(dir string, pages map[string][]byte) error {
-	var problems []error
-	for _, name := range slices.Sorted(maps.Keys(pages)) {
-		file := filepath.Join(dir, name)
-		present, err := os.ReadFile(file)
-		switch {
-		case err != nil:
-			problems = append(problems, err)
-		case !bytes.Equal(present, pages[name]):
-			problems = append(problems, fmt.Errorf("%s is out of date", file))
-		}
-	}
-	left, err := leftOver(dir, pages)
-	for _, file := range left {
-		problems = append(problems, fmt.Errorf("%s is of no command", file))
-	}
-	if problems = append(problems, err); errors.Join(problems...) != nil {
-		return fmt.Errorf("run make generate:\n%w", errors.Join(problems...))
-	}
-	return nil
-}
-
-// leftOver are the files in dir that look like pages and are none.
-func leftOver(dir string, pages map[string][]byte) ([]string, error) {
-	files, err := filepath.Glob(filepath.Join(dir, "kubectl*workspace*"))
-	return slices.DeleteFunc(files, func(file string) bool { return pages[filepath.Base(file)] != nil }), err
 }

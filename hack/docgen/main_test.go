@@ -8,11 +8,14 @@ import (
 	"testing"
 )
 
-// TestReference keeps docs/reference what the commands make of it. "make generate"
+// TestUpToDate keeps what is checked in what the source makes of it. "make generate"
 // rewrites it.
-func TestReference(t *testing.T) {
-	if err := run("markdown", "../../docs/reference", true); err != nil {
-		t.Error(err)
+func TestUpToDate(t *testing.T) {
+	t.Chdir("../..")
+	for format, dir := range map[string]string{"markdown": "docs/reference", "schemas": "docs/schemas"} {
+		if err := run(format, dir, true); err != nil {
+			t.Error(err)
+		}
 	}
 }
 
@@ -49,25 +52,25 @@ func TestCheck(t *testing.T) {
 func TestMan(t *testing.T) {
 	t.Setenv("SOURCE_DATE_EPOCH", "1000000000")
 	t.Setenv("HOME", "/home/alice")
-	first, err := pagesIn("man")
+	first, err := commandPages(".1", addMan)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("SOURCE_DATE_EPOCH", "1700000000")
 	t.Setenv("HOME", "/home/bob")
-	second, err := pagesIn("man")
+	second, err := commandPages(".1", addMan)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(first) != len(second) {
-		t.Errorf("%d pages, then %d", len(first), len(second))
+	if len(first.text) != len(second.text) {
+		t.Errorf("%d pages, then %d", len(first.text), len(second.text))
 	}
-	for name, page := range first {
-		if !bytes.Equal(page, second[name]) {
+	for name, page := range first.text {
+		if !bytes.Equal(page, second.text[name]) {
 			t.Errorf("%s changes", name)
 		}
 	}
-	page := string(first["kubectl-workspace-secrets-add.1"])
+	page := string(first.text["kubectl-workspace-secrets-add.1"])
 	for _, want := range []string{
 		`.TH "KUBECTL-WORKSPACE-SECRETS-ADD" "1" "" "kubectl-workspace"`,
 		"kubectl workspace secrets add alice-notebook minio-creds\n",

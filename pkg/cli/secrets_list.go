@@ -35,14 +35,6 @@ type secretsListOptions struct {
 	unchecked []facts.Unchecked
 }
 
-// secretMountList is the JSON form of the list.
-type secretMountList struct {
-	APIVersion string               `json:"apiVersion"`
-	Kind       string               `json:"kind"`
-	Items      []secretmount.Status `json:"items"`
-	Unchecked  []facts.Unchecked    `json:"unchecked"`
-}
-
 func newSecretsList(f *factory) *cobra.Command {
 	o := &secretsListOptions{factory: f, output: outputFormat{formats: []string{"wide", "json", "yaml", "name"}}}
 	cmd := &cobra.Command{
@@ -300,14 +292,7 @@ func (o *secretsListOptions) print(items []secretmount.Status) error {
 	case format == "name":
 		return o.printNames(items)
 	case format != "" && format != "wide":
-		list := secretMountList{APIVersion: facts.APIVersion, Kind: "SecretMountList", Items: items, Unchecked: o.unchecked}
-		// Scripts expect lists, not null.
-		if list.Items == nil {
-			list.Items = []secretmount.Status{}
-		}
-		if list.Unchecked == nil {
-			list.Unchecked = []facts.Unchecked{}
-		}
+		list := secretmount.NewStatusList(items, o.unchecked)
 		switch format {
 		case "json":
 			return printJSON(o.Out, list)

@@ -116,7 +116,7 @@ type Workspace struct {
 	PodConfig   string `json:"podConfig"`
 	// Paused is spec.paused.
 	Paused bool `json:"paused"`
-	// Created is when the Workspace was made, nil if that is not known.
+	// Created is when the Workspace was made; absent if that is not known.
 	Created *time.Time `json:"created,omitempty"`
 }
 
@@ -181,8 +181,7 @@ type Mount struct {
 	Path   string `json:"path"`
 	Object string `json:"object"`
 	// Origin is the field of the Workspace that asks for it.
-	Origin string `json:"origin"`
-	// Status is one of the MountStatus constants.
+	Origin string      `json:"origin"`
 	Status MountStatus `json:"status"`
 }
 

@@ -46,7 +46,7 @@ type Unchecked struct {
 	// Object is "Kind/name" for one object, "Kind" for a list and
 	// "Event/Kind/name" for the Events of one object.
 	Object string `json:"object"`
-	// Reason is one of the Reason constants.
+	// Reason is forbidden, timeout, error or not-in-snapshot.
 	Reason string `json:"reason"`
 	// Detail is the server's own wording.
 	Detail string `json:"detail,omitempty"`

@@ -18,17 +18,39 @@ type Status struct {
 	// DefaultMode is decimal, as in the API.
 	DefaultMode int32 `json:"defaultMode"`
 	// SecretExists is null where nobody could look.
-	SecretExists *bool `json:"secretExists"`
+	SecretExists *bool `json:"secretExists" jsonschema:"nullable"`
 	// UIMountable tells whether the Secret has the label without which the web UI
 	// refuses to edit the Workspace; null where the Secret is absent or nobody could look.
-	UIMountable *bool `json:"uiMountable"`
+	UIMountable *bool `json:"uiMountable" jsonschema:"nullable"`
 	InPod       InPod `json:"inPod"`
 	// HeldBy names what is mounted at the path instead, if InPod is "dropped".
 	HeldBy string `json:"heldBy,omitempty"`
-	// Keys are the names of the Secret's keys, sorted; null unless asked for and found.
+	// Keys are the names of the Secret's keys, sorted; absent unless asked for and found.
 	Keys []string `json:"keys,omitempty"`
 	// Pod is the name of the Pod that was looked into.
 	Pod string `json:"pod,omitempty"`
+}
+
+// StatusList is the JSON form of the mounts of several Workspaces.
+type StatusList struct {
+	APIVersion string   `json:"apiVersion"`
+	Kind       string   `json:"kind"`
+	Items      []Status `json:"items"`
+	// Unchecked is what could not be read.
+	Unchecked []facts.Unchecked `json:"unchecked"`
+}
+
+// NewStatusList wraps mounts and what could not be checked about them. Its lists are
+// never nil: scripts expect [], not null.
+func NewStatusList(items []Status, unchecked []facts.Unchecked) StatusList {
+	list := StatusList{APIVersion: facts.APIVersion, Kind: "SecretMountList", Items: items, Unchecked: unchecked}
+	if list.Items == nil {
+		list.Items = []Status{}
+	}
+	if list.Unchecked == nil {
+		list.Unchecked = []facts.Unchecked{}
+	}
+	return list
 }
 
 // SecretAnswer is the metadata of a Secret, if it could be read.

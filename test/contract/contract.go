@@ -1,0 +1,76 @@
+// Package contract checks what the commands print against the JSON Schemas in
+// docs/schemas. These allow no property that they do not name, so that no field is added,
+// renamed or left out unnoticed.
+package contract
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"sigs.k8s.io/yaml"
+)
+
+// Schemas validates documents by kind.
+type Schemas struct{ byKind map[string]*jsonschema.Schema }
+
+// Load reads docs/schemas of the repository that the test runs in.
+func Load(t testing.TB) Schemas {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(folder(t), "*.json"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no schemas: %v", err)
+	}
+	compiler := jsonschema.NewCompiler()
+	compiler.AssertFormat() // a time is a time
+	byKind := map[string]*jsonschema.Schema{}
+	for _, file := range files {
+		schema, err := compiler.Compile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		byKind[schema.Title] = schema
+	}
+	return Schemas{byKind}
+}
+
+func folder(t testing.TB) string {
+	t.Helper()
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for {
+		candidate := filepath.Join(dir, "docs", "schemas")
+		if _, err := os.Stat(candidate); err == nil {
+			return candidate
+		}
+		if dir == filepath.Dir(dir) {
+			t.Fatal("docs/schemas not found: run the tests inside the repository")
+		}
+		dir = filepath.Dir(dir)
+	}
+}
+
+// Check tells what is wrong with a JSON or YAML document of a kind.
+func (s Schemas) Check(kind, document string) error {
+	schema := s.byKind[kind]
+	if schema == nil {
+		return fmt.Errorf("there is no schema for the kind %q", kind)
+	}
+	asJSON, err := yaml.YAMLToJSONStrict([]byte(document))
+	if err != nil {
+		return fmt.Errorf("a %s that cannot be read: %w", kind, err)
+	}
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(asJSON))
+	if err != nil {
+		return fmt.Errorf("a %s that cannot be read: %w", kind, err)
+	}
+	if err := schema.Validate(value); err != nil {
+		return fmt.Errorf("not a valid %s: %w", kind, err)
+	}
+	return nil
+}
