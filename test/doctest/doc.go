@@ -6,9 +6,11 @@
 // stands for any lines. A block "yaml NAME" is a file that the reader saves under that
 // name. HTML comments, which readers do not see, direct the play:
 //
-//	<!-- until TEXT -->      repeat the next command until its output holds TEXT
-//	<!-- setup COMMANDS -->  run the COMMANDS first; they may stand on lines of their own
-//	<!-- as PERSONA -->      be this user from here on
+//	<!-- notebook SECRET=PATH… -->  let there be a notebook with these mounts
+//	<!-- setup SCRIPT -->           run the SCRIPT, which may have several lines
+//	<!-- controller -->             let the Workspace controller run from here on
+//	<!-- as PERSONA -->             be this user from here on
+//	<!-- until TEXT -->             repeat the next command until its output holds TEXT
 //
 // What differs from run to run (ages, generated names, numbers of repeats) is compared
 // without its value. With -update, outputs that differ are rewritten in the page.

@@ -10,7 +10,7 @@ import (
 )
 
 const page = "# A page\n\nRun `kubectl workspace\nlist -A`, see [there](#a-heading) and [nowhere](#no-heading) or [no file](gone.md).\n\n" +
-	"<!-- as alice -->\n\n<!-- setup\none 1\ntwo 2\n-->\n\n" +
+	"<!-- as alice -->\n<!-- notebook a=/b c=/d -->\n<!-- controller -->\n\n<!-- setup\none 1\ntwo 2\n-->\n\n" +
 	"```yaml notebook.yaml\nkind: Workspace\n```\n\n" +
 	"## A heading\n\n<!-- until done -->\n\n" +
 	"```console\n$ kubectl workspace list | sort\nalice  3m20s\n$ kubectl workspace wait \\\n    alice\n```\n\n" +
@@ -23,15 +23,15 @@ func TestCommands(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []Command{
-		{[]string{"kubectl", "workspace", "list"}, false, "page.md:22"},
-		{[]string{"kubectl", "workspace", "wait", "alice"}, false, "page.md:24"},
-		{[]string{"kubectl", "workspace", "describe", "a b"}, false, "page.md:29"},
+		{[]string{"kubectl", "workspace", "list"}, false, "page.md:24"},
+		{[]string{"kubectl", "workspace", "wait", "alice"}, false, "page.md:26"},
+		{[]string{"kubectl", "workspace", "describe", "a b"}, false, "page.md:31"},
 		{[]string{"kubectl", "workspace", "list", "-A"}, true, "page.md:3"},
 	}
 	if diff := cmp.Diff(want, commands); diff != "" {
 		t.Error(diff)
 	}
-	if _, err := parse("page.md", []byte(page)).Commands("kubectl", "workspace"); err == nil || !strings.Contains(err.Error(), "page.md:30") {
+	if _, err := parse("page.md", []byte(page)).Commands("kubectl", "workspace"); err == nil || !strings.Contains(err.Error(), "page.md:32") {
 		t.Errorf("a command that sh would refuse: %v", err)
 	}
 }
@@ -49,6 +49,12 @@ type stage struct {
 	done    []string
 }
 
+func (s *stage) Notebook(_ testing.TB, mounts []string) {
+	s.done = append(s.done, "notebook "+strings.Join(mounts, ","))
+}
+
+func (s *stage) Setup(_ testing.TB, script string) { s.done = append(s.done, "setup "+script) }
+
 func (s *stage) Run(_ testing.TB, command string) string {
 	s.done = append(s.done, "run "+command)
 	return s.answers[command]
@@ -62,6 +68,7 @@ func (s *stage) Until(_ testing.TB, command, text string) string {
 func (s *stage) Save(_ testing.TB, name, content string) {
 	s.done = append(s.done, "save "+name+": "+content)
 }
+func (s *stage) StartController(testing.TB)      { s.done = append(s.done, "controller") }
 func (s *stage) As(_ testing.TB, persona string) { s.done = append(s.done, "as "+persona) }
 func (s *stage) Stable(output string) string     { return strings.ReplaceAll(output, "ns-17", "team-a") }
 
@@ -86,6 +93,7 @@ func TestPlay(t *testing.T) {
 		"another name":   {change: map[string]string{list: "bob  3m20s\n"}, fails: true},
 		"a line more":    {change: map[string]string{wait: "done\n"}, fails: true},
 		"more between":   {change: map[string]string{long: "first\na\nb\nc\nlast\n"}},
+		"none between":   {change: map[string]string{long: "first\nlast\n"}},
 		"another end":    {change: map[string]string{long: "first\na\nb\nc\n"}, fails: true},
 		"nothing at all": {change: map[string]string{long: ""}, fails: true},
 	} {
@@ -99,7 +107,7 @@ func TestPlay(t *testing.T) {
 			if r.failed != c.fails {
 				t.Errorf("failed: %v", r.failed)
 			}
-			want := []string{"as alice", "run one 1", "run two 2", "save notebook.yaml: kind: Workspace\n", "until done: " + list, "run " + wait, "run long"}
+			want := []string{"as alice", "notebook a=/b,c=/d", "controller", "setup one 1\ntwo 2", "save notebook.yaml: kind: Workspace\n", "until done: " + list, "run " + wait, "run long"}
 			if diff := cmp.Diff(want, s.done); diff != "" {
 				t.Error(diff)
 			}

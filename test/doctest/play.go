@@ -17,6 +17,11 @@ var update = flag.Bool("update", false, "rewrite the outputs in pages that are p
 
 // Stage is where a page is played.
 type Stage interface {
+	// Notebook makes sure that there is a Workspace alice-notebook with these mounts, each
+	// SECRET=PATH, of a WorkspaceKind lab.
+	Notebook(t testing.TB, mounts []string)
+	// Setup runs a script of sh, which must succeed.
+	Setup(t testing.TB, script string)
 	// Run runs a command of sh and returns what a terminal would show.
 	Run(t testing.TB, command string) string
 	// Until runs it until the output holds a text.
@@ -25,6 +30,8 @@ type Stage interface {
 	Save(t testing.TB, name, content string)
 	// As makes another user run what follows.
 	As(t testing.TB, persona string)
+	// StartController lets the Workspace controller run from here on.
+	StartController(t testing.TB)
 	// Stable takes out of an output what another run of the page would give otherwise,
 	// and puts in what the page shows.
 	Stable(output string) string
@@ -40,7 +47,7 @@ type step struct {
 	start, end int // of text in the source
 }
 
-var directive = regexp.MustCompile(`(?s)^<!--\s*(until|setup|as)\s(.*?)-->\s*$`)
+var directive = regexp.MustCompile(`(?s)^<!--\s*(until|setup|as|notebook|controller)\s(.*?)-->\s*$`)
 
 // steps are what to do, in the order of the page.
 func (p *Page) steps() []step {
@@ -84,12 +91,14 @@ func (p *Page) Play(t testing.TB, stage Stage) {
 			stage.Save(t, s.argument, s.text)
 		case "as":
 			stage.As(t, s.argument)
+		case "notebook":
+			stage.Notebook(t, strings.Fields(s.argument))
+		case "controller":
+			stage.StartController(t)
 		case "until":
 			until = s.argument
 		case "setup":
-			for _, command := range strings.Split(s.argument, "\n") {
-				stage.Run(t, command)
-			}
+			stage.Setup(t, s.argument)
 		case "play":
 			rewritten.Write(p.source[copied:s.start])
 			copied = s.end
@@ -105,7 +114,7 @@ func (p *Page) Play(t testing.TB, stage Stage) {
 				if got := abridge(stage.Stable(output), shown); normal(got) != normal(shown) {
 					if !*update {
 						t.Errorf("%s:%d: $ %s\nthe page shows (-), and it prints (+); -update rewrites the page:\n%s",
-							p.File, s.line, e.command, cmp.Diff(normal(shown), normal(got)))
+							p.File, s.line, e.command, cmp.Diff(strings.Split(normal(shown), "\n"), strings.Split(normal(got), "\n")))
 					}
 					shown = got
 				}
@@ -157,7 +166,7 @@ func abridge(output, shown string) string {
 	head, tail := strings.Count(before, "\n"), strings.Count(after, "\n")
 	lines := strings.SplitAfter(output, "\n")
 	lines = lines[:len(lines)-1] // what follows the last newline
-	if len(lines) <= head+tail {
+	if len(lines) < head+tail {
 		return output
 	}
 	return strings.Join(lines[:head], "") + ellipsis + strings.Join(lines[len(lines)-tail:], "")
@@ -174,6 +183,11 @@ var volatile = []struct {
 	{regexp.MustCompile(`\(x\d+, `), "("},
 	{regexp.MustCompile(` \(x\d+\)`), ""},
 	{regexp.MustCompile(`[ \t]+`), " "}, // the width of a column follows the values
+}
+
+// Holds tells whether an output holds a text, whatever the width of its columns.
+func Holds(output, text string) bool {
+	return strings.Contains(strings.Join(strings.Fields(output), " "), strings.Join(strings.Fields(text), " "))
 }
 
 func normal(s string) string {
