@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -12,6 +13,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/kubectl-workspace/kubectl-workspace/pkg/facts"
+	"github.com/kubectl-workspace/kubectl-workspace/test/contract"
 	"github.com/kubectl-workspace/kubectl-workspace/test/env"
 )
 
@@ -71,7 +74,20 @@ func start(t testing.TB, environment []string, name string, args ...string) resu
 	if err := cmd.Run(); err != nil && cmd.ProcessState == nil {
 		t.Errorf("%s: %v", name, err)
 	}
+	checkContract(t, stdout.String())
 	return result{stdout.String(), stderr.String(), cmd.ProcessState.ExitCode()}
+}
+
+// checkContract validates what is meant for scripts, whichever command has printed it.
+func checkContract(t testing.TB, output string) {
+	t.Helper()
+	var document struct{ APIVersion, Kind string }
+	if err := json.Unmarshal([]byte(output), &document); err != nil || document.APIVersion != facts.APIVersion {
+		return
+	}
+	if err := contract.Load(t).Check(document.Kind, output); err != nil {
+		t.Error(err)
+	}
 }
 
 // follower is a command that keeps running and talking.

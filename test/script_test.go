@@ -54,6 +54,7 @@ func TestScripts(t *testing.T) {
 				if (err != nil) != neg {
 					ts.Fatalf("kubectl: %v", err)
 				}
+				checkContract(ts.Value("t").(testing.TB), ts.ReadFile("stdout"))
 			},
 			"controller": func(ts *testscript.TestScript, _ bool, args []string) {
 				playController(ts.Value("t").(testing.TB), e, ts.Getenv("NS"), args[0])
@@ -62,7 +63,9 @@ func TestScripts(t *testing.T) {
 				want := regexp.MustCompile(args[0])
 				env.Eventually(ts.Value("t").(testing.TB), patience, func() error {
 					_ = ts.Exec("kubectl", args[1:]...) // it may fail at first
-					if out := ts.ReadFile("stdout"); !want.MatchString(out) {
+					out := ts.ReadFile("stdout")
+					checkContract(ts.Value("t").(testing.TB), out)
+					if !want.MatchString(out) {
 						return &notYet{args[0], out}
 					}
 					return nil
