@@ -12,6 +12,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -67,8 +68,8 @@ func run(format, dir string, check bool) error {
 
 // commandPages makes a page for every command.
 func commandPages(extension string, add func(pages, *cobra.Command) error) (pages, error) {
-	// Defaults of flags name the user's home directory.
-	if err := os.Setenv("HOME", "$HOME"); err != nil {
+	// The default of --cache-dir follows from these.
+	if err := errors.Join(os.Unsetenv("KUBECACHEDIR"), os.Setenv("HOME", "$HOME")); err != nil {
 		return pages{}, err
 	}
 	root := cli.NewCommand(genericiooptions.NewTestIOStreamsDiscard(), cli.Build{})

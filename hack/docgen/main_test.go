@@ -58,6 +58,7 @@ func TestMan(t *testing.T) {
 	}
 	t.Setenv("SOURCE_DATE_EPOCH", "1700000000")
 	t.Setenv("HOME", "/home/bob")
+	t.Setenv("KUBECACHEDIR", "/var/cache")
 	second, err := commandPages(".1", addMan)
 	if err != nil {
 		t.Fatal(err)
