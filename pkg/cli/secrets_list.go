@@ -164,7 +164,7 @@ func (o *secretsListOptions) many(ctx context.Context) (items []secretmount.Stat
 		case 1:
 			pods = o.session.pods(ctx, namespace, hasWorkspace())
 		case 2:
-			secrets = cluster.AnswerOf(o.session.List(ctx, cluster.Secrets, cluster.ListOptions{Namespace: namespace}))
+			secrets = cluster.ListAnswer(ctx, o.session, cluster.Secrets, cluster.ListOptions{Namespace: namespace})
 		}
 	})
 	if errors.Is(err, cluster.ErrNotInSnapshot) {
@@ -201,6 +201,10 @@ func (o *secretsListOptions) many(ctx context.Context) (items []secretmount.Stat
 			}
 			if s := secretsBy[key{w.GetNamespace(), name}]; s != nil {
 				return secretmount.SecretAnswer{Status: facts.Found, Value: s}
+			}
+			if secrets.Partial {
+				o.remark("Secret/"+name, facts.Unknown, facts.ReasonNotInSnapshot, cluster.ErrNotInSnapshot.Error())
+				return cluster.AnswerOf[*unstructured.Unstructured](nil, cluster.ErrNotInSnapshot)
 			}
 			return secretmount.SecretAnswer{Status: facts.Absent}
 		}, mine)
@@ -259,11 +263,7 @@ func (o *secretsListOptions) readKeys(ctx context.Context, items []secretmount.S
 
 // pods reads the Pods that a selector chooses.
 func (s *session) pods(ctx context.Context, namespace string, which labels.Selector) facts.Answer[[]corev1.Pod] {
-	items, err := s.List(ctx, cluster.Pods, cluster.ListOptions{Namespace: namespace, Labels: which})
-	if err != nil {
-		return cluster.AnswerOf[[]corev1.Pod](nil, err)
-	}
-	return cluster.AnswerOf(cluster.ConvertAll[corev1.Pod](items))
+	return cluster.TypedListAnswer[corev1.Pod](ctx, s, cluster.Pods, cluster.ListOptions{Namespace: namespace, Labels: which})
 }
 
 // ofWorkspace selects what belongs to one Workspace.

@@ -438,6 +438,12 @@ unchecked:
 `,
 			err: "Warning: could not check Pod: the snapshot does not say\nWarning: could not check Secret/minio-creds: the snapshot does not say\n",
 		},
+		"a dump of one Secret says nothing about another": {
+			args: "--no-headers --snapshot testdata/secrets/some-secrets.yaml",
+			out: "bob-notebook   minio-creds   /secrets/minio-creds   0644   yes         no          <unknown>\n" +
+				"bob-notebook   git-token     /secrets/git-token     0644   <unknown>   <unknown>   <unknown>\n",
+			err: "Warning: could not check Secret/git-token: the snapshot does not say\nWarning: could not check Pod: the snapshot does not say\n",
+		},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

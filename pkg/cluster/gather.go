@@ -43,9 +43,9 @@ func Gather(ctx context.Context, r Reader, namespace, name string) (*facts.Facts
 		case 0:
 			f.Workspace, workspaceErr = get[v1beta1.Workspace](g, Workspaces, name)
 		case 1:
-			f.StatefulSets = AnswerOf(list[appsv1.StatefulSet](g, StatefulSets, ListOptions{Namespace: namespace, Labels: owned}))
+			f.StatefulSets = list[appsv1.StatefulSet](g, StatefulSets, ListOptions{Namespace: namespace, Labels: owned})
 		case 2:
-			f.Pods = AnswerOf(list[corev1.Pod](g, Pods, ListOptions{Namespace: namespace, Labels: owned}))
+			f.Pods = list[corev1.Pod](g, Pods, ListOptions{Namespace: namespace, Labels: owned})
 		}
 	})
 	if workspaceErr != nil {
@@ -96,7 +96,7 @@ func (g *gatherer) wantNodes(f *facts.Facts) {
 			a := AnswerOf(get[corev1.Node](g, Nodes, name))
 			return func() { f.Node = a }
 		}
-		a := AnswerOf(list[corev1.Node](g, Nodes, ListOptions{}))
+		a := list[corev1.Node](g, Nodes, ListOptions{})
 		return func() { f.Nodes = a }
 	})
 }
@@ -126,7 +126,7 @@ func (g *gatherer) wantStorage(f *facts.Facts) {
 	}
 	if classless {
 		g.want(func() func() {
-			a := AnswerOf(list[storagev1.StorageClass](g, StorageClasses, ListOptions{}))
+			a := list[storagev1.StorageClass](g, StorageClasses, ListOptions{})
 			return func() { f.StorageClasses = a }
 		})
 	}
@@ -161,7 +161,7 @@ func (g *gatherer) wave() {
 
 func (g *gatherer) wantEvents(f *facts.Facts, kind, name string) {
 	g.want(func() func() {
-		a := AnswerOf(list[corev1.Event](g, Events, ListOptions{Namespace: g.namespace, About: &About{kind, name}}))
+		a := list[corev1.Event](g, Events, ListOptions{Namespace: g.namespace, About: &About{kind, name}})
 		return func() { f.Events[facts.Ref{Kind: kind, Name: name}] = a }
 	})
 }
@@ -181,12 +181,26 @@ func get[T any](g *gatherer, r Resource, name string) (*T, error) {
 	return convert[T](u)
 }
 
-func list[T any](g *gatherer, r Resource, opts ListOptions) ([]T, error) {
-	items, err := g.r.List(g.ctx, r, opts)
-	if err != nil {
-		return nil, err
+func list[T any](g *gatherer, r Resource, opts ListOptions) facts.Answer[[]T] {
+	return TypedListAnswer[T](g.ctx, g.r, r, opts)
+}
+
+// TypedListAnswer is ListAnswer with typed objects.
+func TypedListAnswer[T any](ctx context.Context, from Reader, r Resource, opts ListOptions) facts.Answer[[]T] {
+	listed := ListAnswer(ctx, from, r, opts)
+	if !listed.IsFound() {
+		return facts.Answer[[]T]{Status: listed.Status, Reason: listed.Reason, Detail: listed.Detail}
 	}
-	return ConvertAll[T](items)
+	answer := AnswerOf(ConvertAll[T](listed.Value))
+	answer.Partial = listed.Partial
+	return answer
+}
+
+// ListAnswer lists, and says whether that is all there is.
+func ListAnswer(ctx context.Context, from Reader, r Resource, opts ListOptions) facts.Answer[[]unstructured.Unstructured] {
+	answer := AnswerOf(from.List(ctx, r, opts))
+	answer.Partial = answer.IsFound() && !from.IsComplete(r, opts)
+	return answer
 }
 
 // ConvertAll turns unstructured objects into typed ones.

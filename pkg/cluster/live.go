@@ -161,6 +161,9 @@ func (l *Live) List(ctx context.Context, r Resource, opts ListOptions) ([]unstru
 	}
 }
 
+// IsComplete implements Reader: a list that the server has served is whole.
+func (l *Live) IsComplete(Resource, ListOptions) bool { return true }
+
 // ServerVersion asks the API server for its version; empty if it does not tell.
 func (l *Live) ServerVersion() string {
 	v, err := l.version.ServerVersion()

@@ -16,8 +16,12 @@ import (
 type Reader interface {
 	// Get returns one object. namespace is ignored for cluster-scoped resources.
 	Get(ctx context.Context, r Resource, namespace, name string) (*unstructured.Unstructured, error)
-	// List returns every object that the options select, over all pages.
+	// List returns every object that the options select, over all pages. Of a snapshot it
+	// may be less than there are; see IsComplete.
 	List(ctx context.Context, r Resource, opts ListOptions) ([]unstructured.Unstructured, error)
+	// IsComplete reports whether what List returns for the same selection is all there is.
+	// Only then is something that is not in the list known not to exist.
+	IsComplete(r Resource, opts ListOptions) bool
 	// Now is the moment that ages are relative to.
 	Now() time.Time
 }

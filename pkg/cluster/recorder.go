@@ -74,11 +74,18 @@ func (r *Recorder) List(ctx context.Context, resource Resource, opts ListOptions
 		r.unchecked[key] = facts.Unchecked{Object: key, Reason: reason(err), Detail: detail(err)}
 		return nil, err
 	}
-	r.lists[claim] = true
+	if r.from.IsComplete(resource, opts) {
+		r.lists[claim] = true
+	}
 	for i := range items {
 		r.keep(&items[i])
 	}
 	return items, nil
+}
+
+// IsComplete implements Reader.
+func (r *Recorder) IsComplete(resource Resource, opts ListOptions) bool {
+	return r.from.IsComplete(resource, opts)
 }
 
 // keep stores a redacted copy; what the reader got stays as it is.

@@ -23,7 +23,8 @@ func TestSnapshotGivesTheSameFacts(t *testing.T) {
 		"Secrets forbidden": func(s string) string {
 			return strings.Replace(s, "items:", "unchecked: [{object: Secret, reason: forbidden, detail: no}, {object: Event/Pod/ws-alice-notebook-x7k2p-0, reason: timeout, detail: slow}]\nitems:", 1)
 		},
-		"no StatefulSet": func(s string) string { return strings.ReplaceAll(s, "kind: StatefulSet", "kind: Deployment") },
+		"nothing claimed": func(s string) string { return strings.Replace(s, "complete: [", "unused: [", 1) },
+		"no StatefulSet":  func(s string) string { return strings.ReplaceAll(s, "kind: StatefulSet", "kind: Deployment") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			recorder := NewRecorder(openText(t, edit(string(text))))

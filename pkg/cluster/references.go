@@ -36,7 +36,7 @@ func referencesOf(f *facts.Facts) map[facts.Ref]bool {
 	for i := range f.Pods.Value {
 		addPod(&f.Pods.Value[i].Spec)
 	}
-	if f.StatefulSets.IsFound() && len(f.StatefulSets.Value) == 0 {
+	if f.StatefulSets.IsComplete() && len(f.StatefulSets.Value) == 0 {
 		// The first thing that the controller makes: whose it is tells how far it got.
 		need(ServiceAccounts.Kind, "ws-"+f.Workspace.Name)
 	}

@@ -11,6 +11,9 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/labels"
+	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-workspace/kubectl-workspace/pkg/facts"
 )
 
 func openText(t *testing.T, text string) *Store {
@@ -178,6 +181,53 @@ items:
 	})
 }
 
+// People dump what they think matters: that one object of a kind is there says nothing
+// about the others.
+func TestAListIsCompleteOnlyIfTheSnapshotSaysSo(t *testing.T) {
+	const objects = `
+- {apiVersion: v1, kind: Event, metadata: {name: e, namespace: team-a}, involvedObject: {kind: Pod, name: p}}
+- {apiVersion: storage.k8s.io/v1, kind: StorageClass, metadata: {name: slow}}`
+	snapshot := func(claims string) string {
+		return "apiVersion: kubectl-workspace/v1\nkind: Snapshot\ncapturedAt: '2026-01-15T12:00:00Z'\n" + claims + "\nitems:" + objects
+	}
+	pod, other := ListOptions{Namespace: "team-a", About: &About{"Pod", "p"}}, ListOptions{Namespace: "team-a", About: &About{"Pod", "q"}}
+	for name, c := range map[string]struct {
+		text string
+		r    Resource
+		opts ListOptions
+		want facts.Answer[int] // the number of objects
+	}{
+		"plain objects":                 {"apiVersion: v1\nkind: List\nitems:" + objects, Events, pod, facts.Answer[int]{Status: facts.Found, Value: 1, Partial: true}},
+		"plain objects, of another":     {"apiVersion: v1\nkind: List\nitems:" + objects, Events, other, facts.Answer[int]{Status: facts.Unknown}},
+		"nothing claimed":               {snapshot(""), StorageClasses, ListOptions{}, facts.Answer[int]{Status: facts.Found, Value: 1, Partial: true}},
+		"kind claimed":                  {snapshot("complete: [StorageClass]"), StorageClasses, ListOptions{}, facts.Answer[int]{Status: facts.Found, Value: 1}},
+		"kind claimed, nothing there":   {snapshot("complete: [Event]"), Events, other, facts.Answer[int]{Status: facts.Found}},
+		"another namespace claimed":     {snapshot("complete: [Event]\nnamespaces: [team-b]"), Events, pod, facts.Answer[int]{Status: facts.Found, Value: 1, Partial: true}},
+		"the selection claimed":         {snapshot("lists: [{kind: Event, namespace: team-a, about: Pod/p}]"), Events, pod, facts.Answer[int]{Status: facts.Found, Value: 1}},
+		"a selection claimed, not this": {snapshot("lists: [{kind: Event, namespace: team-a, about: Pod/p}]"), Events, other, facts.Answer[int]{Status: facts.Unknown}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			store := openText(t, c.text)
+			// A record of it, and what a bulk load of it gives, may not claim more.
+			recorder := NewRecorder(store)
+			for who, reader := range map[string]Reader{"store": store, "recorder": recorder, "record": store} {
+				if who == "record" {
+					ListAnswer(t.Context(), recorder, c.r, c.opts)
+					written, err := yaml.Marshal(recorder.Snapshot())
+					if err != nil {
+						t.Fatal(err)
+					}
+					reader = openText(t, string(written))
+				}
+				got := ListAnswer(t.Context(), reader, c.r, c.opts)
+				if got.Status != c.want.Status || len(got.Value) != c.want.Value || got.Partial != c.want.Partial {
+					t.Errorf("%s: %d objects, %s, partial %v; want %+v", who, len(got.Value), got.Status, got.Partial, c.want)
+				}
+			}
+		})
+	}
+}
+
 func TestEventsOfBothAPIsAreTheSame(t *testing.T) {
 	s := openText(t, `{apiVersion: events.k8s.io/v1, kind: Event, metadata: {name: e, namespace: ns}, regarding: {kind: Pod, name: p}, note: hello, reason: R, type: Warning, deprecatedCount: 3, deprecatedLastTimestamp: "2026-01-15T12:00:00Z"}`)
 	items, err := s.List(context.Background(), Events, ListOptions{Namespace: "ns", About: &About{"Pod", "p"}})
@@ -206,6 +256,14 @@ items: []`)
 	}
 	if _, err := s.Get(t.Context(), Secrets, "ns", "x"); AnswerOf(0, err).Reason != "forbidden" {
 		t.Errorf("Secret after a forbidden list: %v, want forbidden", err)
+	}
+
+	part := openText(t, "{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: ns}}")
+	if s, err = Load(t.Context(), part, Query{Resource: Pods, Options: ListOptions{Namespace: "ns"}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Get(t.Context(), Pods, "ns", "q"); !errors.Is(err, ErrNotInSnapshot) {
+		t.Errorf("Pod that a list of only a part lacks: %v, want that nobody knows", err)
 	}
 }
 

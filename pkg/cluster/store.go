@@ -103,16 +103,14 @@ func objectName(r Resource, namespace, name string) string {
 	return r.Kind + "/" + namespace + "/" + name
 }
 
-// List implements Reader. An empty result is an error unless the Store claims to
-// be complete for the kind.
+// List implements Reader. An empty result is an error unless the Store claims to hold
+// all of the selection: there is nothing then that an answer could consist of.
 func (s *Store) List(_ context.Context, r Resource, opts ListOptions) ([]unstructured.Unstructured, error) {
 	var items []unstructured.Unstructured
-	any := false
 	for key, u := range s.objects[r.GVK().GroupKind()] {
 		if opts.Namespace != "" && key.namespace != opts.Namespace {
 			continue
 		}
-		any = true
 		if opts.labelSelector().Matches(labels.Set(u.GetLabels())) && isAbout(u, opts.About) {
 			items = append(items, *u.DeepCopy())
 		}
@@ -120,7 +118,7 @@ func (s *Store) List(_ context.Context, r Resource, opts ListOptions) ([]unstruc
 	slices.SortFunc(items, func(a, b unstructured.Unstructured) int {
 		return strings.Compare(a.GetNamespace()+"/"+a.GetName(), b.GetNamespace()+"/"+b.GetName())
 	})
-	if len(items) > 0 || s.covers(r, opts.Namespace) || s.lists[claimOf(r, opts)] {
+	if len(items) > 0 || s.IsComplete(r, opts) {
 		return items, nil
 	}
 	keys := []string{r.Kind}
@@ -132,12 +130,13 @@ func (s *Store) List(_ context.Context, r Resource, opts ListOptions) ([]unstruc
 			return nil, err
 		}
 	}
-	if r.Kind == Events.Kind && any {
-		// Nobody dumps the Events of one object alone: where there are Events of
-		// others, this one had none.
-		return nil, nil
-	}
 	return nil, ErrNotInSnapshot
+}
+
+// IsComplete implements Reader. That some objects are here says nothing about others:
+// people dump the objects that they think matter.
+func (s *Store) IsComplete(r Resource, opts ListOptions) bool {
+	return s.covers(r, opts.Namespace) || s.lists[claimOf(r, opts)]
 }
 
 // covers reports whether the Store claims to hold every object of the resource in
@@ -183,7 +182,7 @@ func Load(ctx context.Context, from Reader, queries ...Query) (*Store, error) {
 			s.unanswered[q.Resource.Kind] = &recordedError{reason(errs[i]), detail(errs[i])}
 			continue
 		}
-		s.complete[q.Resource.Kind] = true
+		s.complete[q.Resource.Kind] = from.IsComplete(q.Resource, q.Options)
 		if ns := q.Options.Namespace; ns != "" && q.Resource.Namespaced {
 			s.namespaces[ns] = true
 		}

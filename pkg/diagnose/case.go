@@ -102,10 +102,11 @@ func (c *Case) quotedEvent() (Event, bool) {
 			return Event{}, false
 		}
 	}
-	readable := kind == "Pod" && c.Pod != nil && c.Events[facts.Ref{Kind: kind, Name: c.Pod.Name}].IsFound() ||
-		kind == "StatefulSet" && c.StatefulSet != nil && c.Events[facts.Ref{Kind: kind, Name: c.StatefulSet.Name}].IsFound() ||
-		// Both lists were served and there is nothing that could have Events.
-		kind == "Pod" && c.Pod == nil && c.Pods.IsFound() && c.Facts.StatefulSets.IsFound()
+	readable := kind == "Pod" && c.Pod != nil && c.HeardAll(kind, c.Pod.Name) ||
+		kind == "StatefulSet" && c.StatefulSet != nil && c.HeardAll(kind, c.StatefulSet.Name) ||
+		// There is nothing that could have Events.
+		kind == "Pod" && c.HasNoPod() && c.Facts.StatefulSets.IsComplete() ||
+		slices.ContainsFunc(c.All, func(e Event) bool { return e.Object.Kind == kind && e.Message == message })
 	if readable {
 		return Event{}, false
 	}
@@ -125,7 +126,7 @@ func (c *Case) reached() Rung {
 		return c.refine(podRung(c.Pod))
 	case c.StatefulSet != nil:
 		return RungAccepted
-	case !c.Pods.IsFound() || !c.Facts.StatefulSets.IsFound():
+	case !c.Pods.IsComplete() || !c.Facts.StatefulSets.IsComplete():
 		// Nothing below the Workspace could be read: the status is all there is.
 		if c.Workspace.Status.PodTemplatePod.Name != "" {
 			return RungPodCreated

@@ -14,7 +14,7 @@ import (
 func (c *Case) controller(d Diagnosis) Controller {
 	status := c.Workspace.Status
 	out := Controller{State: string(status.State), Message: status.StateMessage}
-	if status.State == "" || !c.Pods.IsFound() {
+	if status.State == "" || c.Pod == nil && !c.Pods.IsComplete() {
 		return out // it said nothing, or there is nothing to hold against it
 	}
 	if out.Why = c.whyOtherState(d); out.Why == "" {
@@ -71,7 +71,7 @@ func (c *Case) whyOtherMessage(d Diagnosis) string {
 		return "the Pod exists now"
 	case strings.HasPrefix(message, "Workspace references unknown WorkspaceKind: ") && c.Kind.IsFound():
 		return fmt.Sprintf("WorkspaceKind %s exists now", c.Workspace.Spec.Kind)
-	case strings.HasPrefix(message, "Workspace owns multiple StatefulSets: ") && c.Facts.StatefulSets.IsFound() && len(c.StatefulSets) < 2:
+	case strings.HasPrefix(message, "Workspace owns multiple StatefulSets: ") && c.Facts.StatefulSets.IsComplete() && len(c.StatefulSets) < 2:
 		return "there is no second StatefulSet any more"
 	case strings.HasPrefix(message, "Workspace ServiceAccount ") && c.StatefulSet != nil:
 		return "the StatefulSet, which comes after the ServiceAccount, exists now"

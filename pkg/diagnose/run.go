@@ -123,7 +123,7 @@ func (c *Case) unexplained() Cause {
 	case len(c.Current) > 0:
 		cause.Summary += " The newest Warning about it: " + c.Current[0].Message
 		cause.Evidence = []Evidence{c.Current[0].Evidence()}
-	case !c.Pods.IsFound() && status.State != "":
+	case c.Pod == nil && !c.Pods.IsComplete() && status.State != "":
 		// All that can be read is what the controller says.
 		cause.State = State(status.State)
 		cause.Summary = fmt.Sprintf("The Workspace controller reports: %s. What it goes by could not be read.", status.StateMessage)

@@ -29,6 +29,10 @@ type Answer[T any] struct {
 	Status Status
 	// Value is set only if Status is Found.
 	Value T
+	// Partial is set if Value is a list that may lack some: what is not in it may exist
+	// all the same. A live cluster serves whole lists; a snapshot has them only where it
+	// says so.
+	Partial bool
 	// Reason is one of the Reason constants and set only if Status is Unknown.
 	Reason string
 	// Detail is the server's own wording and set only if Status is Unknown.
@@ -37,6 +41,10 @@ type Answer[T any] struct {
 
 // IsFound reports whether Value holds what was asked for.
 func (a Answer[T]) IsFound() bool { return a.Status == Found }
+
+// IsComplete reports whether Value holds everything there is, so that what is not in it
+// does not exist.
+func (a Answer[T]) IsComplete() bool { return a.Status == Found && !a.Partial }
 
 // IsAbsent reports whether the object is known not to exist.
 func (a Answer[T]) IsAbsent() bool { return a.Status == Absent }

@@ -74,6 +74,10 @@ func (f *Facts) EventsOf(kind, name string) []corev1.Event {
 	return f.Events[Ref{kind, name}].Value
 }
 
+// HeardAll reports whether every Event that names an object was read. Only then does
+// silence mean something.
+func (f *Facts) HeardAll(kind, name string) bool { return f.Events[Ref{kind, name}].IsComplete() }
+
 // OwnStatefulSets returns the StatefulSets that the Workspace controls. It goes by the
 // owner's kind and name, as the in-cluster controller does, and not by its uid.
 func (f *Facts) OwnStatefulSets() []*appsv1.StatefulSet {
@@ -99,10 +103,10 @@ func (f *Facts) OwnPod() *corev1.Pod {
 		}
 		return nil
 	}
-	if f.StatefulSets.IsFound() {
+	if f.StatefulSets.IsComplete() {
 		return nil
 	}
-	// The StatefulSet cannot be read. Its Pod is the one that some StatefulSet controls.
+	// The StatefulSet is not known. Its Pod is the one that some StatefulSet controls.
 	for i := range pods {
 		if owner := metav1.GetControllerOf(&pods[i]); owner != nil && owner.Kind == "StatefulSet" {
 			return &pods[i]
@@ -110,6 +114,9 @@ func (f *Facts) OwnPod() *corev1.Pod {
 	}
 	return nil
 }
+
+// HasNoPod reports whether it is known that no Pod runs the Workspace.
+func (f *Facts) HasNoPod() bool { return f.OwnPod() == nil && f.Pods.IsComplete() }
 
 // NodeName is the node that Node is about; empty if the Pod has none.
 func (f *Facts) NodeName() string {
@@ -142,6 +149,10 @@ func (f *Facts) Unchecked() []Unchecked {
 	add(Ref{"Node", f.NodeName()}.String(), f.Node.Reason, f.Node.Detail, f.Node.Status)
 	addNamed(add, "StorageClass", f.Classes)
 	add("StorageClass", f.StorageClasses.Reason, f.StorageClasses.Detail, f.StorageClasses.Status)
+	if f.StorageClasses.Partial {
+		// The default one, which is asked for, may be among those that are not known.
+		add("StorageClass", ReasonNotInSnapshot, "the snapshot may not hold all of them", Unknown)
+	}
 	sort.Slice(out, func(i, j int) bool { return out[i].Object < out[j].Object })
 	return out
 }

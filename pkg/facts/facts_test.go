@@ -34,6 +34,7 @@ func TestOwnPodAmongOthers(t *testing.T) {
 		"its StatefulSet's":         {sets(foreign, set), []corev1.Pod{byHand, leftover, own}, "alive"},
 		"not there":                 {sets(set), []corev1.Pod{byHand, leftover}, ""},
 		"no StatefulSet":            {sets(), []corev1.Pod{byHand, leftover}, ""},
+		"only some StatefulSets":    {Answer[[]appsv1.StatefulSet]{Status: Found, Value: []appsv1.StatefulSet{foreign}, Partial: true}, []corev1.Pod{byHand, own}, "alive"},
 		"StatefulSets unreadable":   {Answer[[]appsv1.StatefulSet]{Status: Unknown}, []corev1.Pod{byHand, own}, "alive"},
 		"a foreign StatefulSet's":   {sets(foreign), []corev1.Pod{leftover}, ""},
 		"neither one nor the other": {Answer[[]appsv1.StatefulSet]{Status: Unknown}, []corev1.Pod{byHand}, ""},

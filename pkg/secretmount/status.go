@@ -73,7 +73,7 @@ func StatusOf(workspace *unstructured.Unstructured, secret func(name string) Sec
 		s.InPod, s.HeldBy = LookInPod(workspace.Object, pod, m)
 		if pod != nil {
 			s.Pod = pod.Name
-		} else if s.InPod == InPodNone && !pods.IsFound() {
+		} else if s.InPod == InPodNone && !pods.IsComplete() {
 			s.InPod = InPodUnknown
 		}
 		switch a := secret(m.SecretName); a.Status {

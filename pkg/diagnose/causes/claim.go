@@ -100,6 +100,14 @@ func podClaims(c *diagnose.Case) []string {
 	return out
 }
 
+// claimsBound reports whether every claim of the Pod is known to be bound.
+func claimsBound(c *diagnose.Case) bool {
+	return !slices.ContainsFunc(podClaims(c), func(name string) bool {
+		a := c.Claims[name]
+		return !a.IsFound() || a.Value.Status.Phase != corev1.ClaimBound
+	})
+}
+
 // claimOrigin is where the Workspace or its kind asks for a claim.
 func claimOrigin(c *diagnose.Case, claim string) string {
 	if m := mountOf(c, facts.Ref{Kind: "PersistentVolumeClaim", Name: claim}); m != nil {
@@ -121,7 +129,7 @@ type claimView struct {
 // judgeClaim says what is wrong with a claim: the ID of the cause and the cause; an
 // empty ID if nothing is, or if it does not matter at this point.
 func judgeClaim(c *diagnose.Case, name string) (string, diagnose.Cause) {
-	if c.Pod == nil && c.Pods.IsFound() || isGated(c) {
+	if c.HasNoPod() || isGated(c) {
 		return "", diagnose.Cause{}
 	}
 	answer := c.Claims[name]
@@ -489,11 +497,11 @@ func (v claimView) noDefault(failed []diagnose.Event, waiting string) (string, d
 	isDefault := func(s storagev1.StorageClass) bool {
 		return s.Annotations[defaultClass] == "true" || s.Annotations[oldDefaultClass] == "true"
 	}
-	if classes.IsFound() && slices.ContainsFunc(classes.Value, isDefault) || !classes.IsFound() && !said {
+	if slices.ContainsFunc(classes.Value, isDefault) || !classes.IsComplete() && !said {
 		return "", diagnose.Cause{}
 	}
 	v.cause.Object = "StorageClass"
-	if !classes.IsFound() {
+	if !classes.IsComplete() {
 		v.cause.Confidence = diagnose.Likely
 	}
 	return v.because("storage-class-not-found", fmt.Sprintf("PersistentVolumeClaim %q (%s) names no StorageClass and the cluster has no default one, so it stays Pending: no storage class is set.",
@@ -537,8 +545,12 @@ func (v claimView) provisioning(said, class, provisioner, waiting string) (strin
 			v.c.Name(), v.name, who, duration.HumanDuration(waited)), waiting, "its volume is being made")
 	}
 	v.cause.Confidence = diagnose.Likely
-	return v.because("pvc-unbound", fmt.Sprintf("PersistentVolumeClaim %q (%s, StorageClass %q) is not bound, for %s now: no PersistentVolume fits it and no provisioner makes one.",
-		v.name, v.cause.Origin, class, duration.HumanDuration(waited)), waiting)
+	why := "no PersistentVolume fits it and no provisioner makes one"
+	if !v.c.HeardAll("PersistentVolumeClaim", v.name) {
+		why = "its Events, which may say why, could not be read"
+	}
+	return v.because("pvc-unbound", fmt.Sprintf("PersistentVolumeClaim %q (%s, StorageClass %q) is not bound, for %s now: %s.",
+		v.name, v.cause.Origin, class, duration.HumanDuration(waited), why), waiting)
 }
 
 func podAge(c *diagnose.Case) time.Duration {

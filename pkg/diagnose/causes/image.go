@@ -118,8 +118,12 @@ var imageKinds = []struct {
 	id: imageFailed, title: "The image cannot be pulled",
 	recognised: "A container waits with ErrImagePull or ImagePullBackOff, and no message gives a reason that is known.",
 	fix:        "Read the message; see whether the node can pull the image by hand.",
-	say: func(_ *diagnose.Case, f imageFailure) string {
-		if f.reason == "" {
+	say: func(c *diagnose.Case, f imageFailure) string {
+		switch {
+		case f.reason != "":
+		case c.Pod == nil || !c.HeardAll("Pod", c.Pod.Name):
+			return "why is in the Events of its Pod, which could not be read"
+		default:
 			return "Kubernetes does not say why any more (Events last one hour)"
 		}
 		return "the runtime gives a reason that is not known here"

@@ -28,7 +28,7 @@ func lifecycleRules() []diagnose.Rule {
 		Recognised: "spec.paused is true and there is no Pod.",
 		Fix:        "Set spec.paused to false.",
 		Match: func(c *diagnose.Case) []diagnose.Cause {
-			if !c.Workspace.Spec.Paused || c.Pod != nil || !c.Pods.IsFound() && string(c.Workspace.Status.State) != "Paused" {
+			if !c.Workspace.Spec.Paused || c.Pod != nil || !c.HasNoPod() && string(c.Workspace.Status.State) != "Paused" {
 				return nil
 			}
 			return one(diagnose.Cause{

@@ -90,7 +90,7 @@ func matchMultipleStatefulSets(c *diagnose.Case) []diagnose.Cause {
 	}
 	switch {
 	case len(names) > 1:
-	case ok && !c.Facts.StatefulSets.IsFound():
+	case ok && !c.Facts.StatefulSets.IsComplete():
 		cause.Confidence = diagnose.Likely
 		names = strings.Split(said, ", ")
 	default:
@@ -163,7 +163,7 @@ func ownedByWorkspace(c *diagnose.Case, object metav1.Object) bool {
 // refused.
 func neverActedOn(c *diagnose.Case) bool {
 	return c.Workspace.Status.State == "" && c.Workspace.DeletionTimestamp == nil && c.StatefulSet == nil && c.Pod == nil &&
-		c.Facts.StatefulSets.IsFound() && !c.Kind.IsAbsent()
+		c.Facts.StatefulSets.IsComplete() && !c.Kind.IsAbsent()
 }
 
 func matchStatefulSetRejected(c *diagnose.Case) []diagnose.Cause {
@@ -225,7 +225,7 @@ const observeGrace = 5 * time.Second
 
 func matchStatefulSetNotObserved(c *diagnose.Case) []diagnose.Cause {
 	s := c.StatefulSet
-	if s == nil || c.Pod != nil || !c.Pods.IsFound() || !observedBehind(s) || len(failedCreates(c)) > 0 {
+	if s == nil || !c.HasNoPod() || !observedBehind(s) || len(failedCreates(c)) > 0 {
 		return nil
 	}
 	cause := diagnose.Cause{

@@ -10,7 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/kubectl-workspace/kubectl-workspace/pkg/diagnose"
-	"github.com/kubectl-workspace/kubectl-workspace/pkg/facts"
 )
 
 // schedulingRules are about a Pod that gets no node, or whose node is lost.
@@ -256,8 +255,10 @@ func matchNoScheduler(c *diagnose.Case) []diagnose.Cause {
 	if pod == nil || pod.DeletionTimestamp != nil || pod.Spec.NodeName != "" || len(pod.Spec.SchedulingGates) > 0 || diagnose.Condition(pod, corev1.PodScheduled) != nil {
 		return nil
 	}
-	// Silence says something only where one could have heard.
-	if a := c.Events[facts.Ref{Kind: "Pod", Name: pod.Name}]; !a.IsFound() {
+	// Silence says something only where one could have heard. A scheduler that finds no node
+	// says so in a condition too, but not while it waits for a volume.
+	heard := c.HeardAll("Pod", pod.Name)
+	if !heard && !claimsBound(c) {
 		return nil
 	}
 	waited := c.Now.Sub(pod.CreationTimestamp.Time)
@@ -276,6 +277,9 @@ func matchNoScheduler(c *diagnose.Case) []diagnose.Cause {
 			Command: "kubectl get pods -n kube-system",
 			Risk:    diagnose.RiskInspect,
 		}},
+	}
+	if !heard {
+		cause.Chain[1] = "Pod has no node and no condition of a scheduler"
 	}
 	if waited > schedulerPatience {
 		cause.State = diagnose.StateError

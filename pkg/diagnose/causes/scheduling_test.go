@@ -79,6 +79,13 @@ func schedulerSays(message string) factEdit {
 	}
 }
 
+// noEvents is what became of the question for the Pod's Events.
+func noEvents(s facts.Status) factEdit {
+	return func(f *facts.Facts) {
+		f.Events = map[facts.Ref]facts.Answer[[]corev1.Event]{{Kind: "Pod", Name: testPod}: {Status: s}}
+	}
+}
+
 // eventSaid is an Event of minutes ago about the Pod, or with a name about a claim.
 func eventSaid(typ, reason, message string, ago int, claim ...string) factEdit {
 	return func(f *facts.Facts) {
@@ -218,7 +225,10 @@ func TestScheduling(t *testing.T) {
 			verdictWant{"insufficient-resources", "Node", diagnose.StateError, "cpu"}},
 		"no scaling up": {[]factEdit{summarySays("3 Insufficient cpu"), eventSaid("Normal", "TriggeredScaleUp", "pod triggered scale-up", 2), eventSaid("Normal", "NotTriggerScaleUp", "pod didn't trigger scale-up: 1 max node group size reached", 1)},
 			verdictWant{"insufficient-resources", "Node", diagnose.StateError, "autoscaler adds no node"}},
-		"no scheduler":         {nil, verdictWant{"scheduler-not-running", "", diagnose.StatePending, `"default-scheduler"`}},
+		"no scheduler":                      {nil, verdictWant{"scheduler-not-running", "", diagnose.StatePending, `"default-scheduler"`}},
+		"no scheduler, by the status alone": {[]factEdit{noEvents(facts.Unknown)}, verdictWant{"scheduler-not-running", "", diagnose.StatePending, "default-scheduler"}},
+		"its Events are not known, and it may wait for a volume": {[]factEdit{noEvents(facts.Unknown), claimIs(facts.Unknown)},
+			verdictWant{diagnose.UnexplainedID, "Pod/" + testPod, diagnose.StatePending, ""}},
 		"no custom scheduler":  {[]factEdit{podWith(func(p *corev1.Pod) { p.Spec.SchedulerName = "mine"; p.CreationTimestamp = minutesAgo(9) })}, verdictWant{"scheduler-not-running", "", diagnose.StateError, `"mine"`}},
 		"a Pod of this second": {[]factEdit{podWith(func(p *corev1.Pod) { p.CreationTimestamp = minutesAgo(0) })}, verdictWant{diagnose.UnexplainedID, "Pod/" + testPod, diagnose.StatePending, ""}},
 

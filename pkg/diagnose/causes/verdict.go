@@ -38,7 +38,7 @@ const (
 func schedulerWord(c *diagnose.Case) (message string, evidence []diagnose.Evidence, fromStatus bool) {
 	if c.Pod == nil {
 		for _, prefix := range []string{unschedulablePrefix, schedulerErrorPrefix} {
-			if m, ok := strings.CutPrefix(c.Workspace.Status.StateMessage, prefix); ok && !c.Pods.IsFound() {
+			if m, ok := strings.CutPrefix(c.Workspace.Status.StateMessage, prefix); ok && !c.Pods.IsComplete() {
 				return m, []diagnose.Evidence{c.WorkspaceEvidence()}, false
 			}
 		}

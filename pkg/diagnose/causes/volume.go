@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/kubectl-workspace/kubectl-workspace/pkg/diagnose"
+	"github.com/kubectl-workspace/kubectl-workspace/pkg/facts"
 )
 
 // volumeRules are about volumes that cannot be attached or mounted.
@@ -316,16 +317,22 @@ func matchMountSilent(c *diagnose.Case) []diagnose.Cause {
 		return nil // the Events have expired, and the status of an older kubelet does not tell
 	}
 	f := volumeFault{claim: claims[0]}
-	for _, name := range claims {
-		if a := c.Claims[name]; !a.IsFound() || a.Value.Status.Phase != corev1.ClaimBound {
+	if !claimsBound(c) {
+		return nil
+	}
+	silence := "with no Event why"
+	if !c.HeardAll("Pod", c.Pod.Name) {
+		// An Event that is not known may call an object missing, unless all are there.
+		if slices.ContainsFunc(facts.References(&c.Pod.Spec), func(r facts.Reference) bool { return status(c, r.Object) != facts.Found }) {
 			return nil
 		}
+		silence = "and no Event that could be read says why"
 	}
 	all := "PersistentVolumeClaim " + strings.Join(claims, ", ")
 	cause := diagnose.Cause{
 		Object: f.object(),
-		Summary: fmt.Sprintf("The Pod of Workspace %s has been on node %s for %s and none of its volumes is mounted, with no Event why: probably the mount of %s hangs.",
-			c.Name(), c.Pod.Spec.NodeName, duration.HumanDuration(waited), all),
+		Summary: fmt.Sprintf("The Pod of Workspace %s has been on node %s for %s and none of its volumes is mounted, %s: probably the mount of %s hangs.",
+			c.Name(), c.Pod.Spec.NodeName, duration.HumanDuration(waited), silence, all),
 		Confidence: diagnose.Likely,
 		Origin:     f.origin(c),
 		State:      diagnose.StatePending,

@@ -27,6 +27,13 @@ func TestVolumes(t *testing.T) {
 			p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReadyToStartContainers, Status: corev1.ConditionFalse}}
 		})
 	}
+	partialEvents := func(f *facts.Facts) {
+		ref := facts.Ref{Kind: "Pod", Name: testPod}
+		f.Events[ref] = facts.Answer[[]corev1.Event]{Status: facts.Found, Value: f.Events[ref].Value, Partial: true}
+	}
+	mountsSecret := podWith(func(p *corev1.Pod) {
+		p.Spec.Volumes = append(p.Spec.Volumes, corev1.Volume{Name: "s", VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: "token"}}})
+	})
 	runFactCases(t, map[string]factCase{
 		"multi-attach":                    {[]factEdit{podWith(onNode), multi, timeout}, verdictWant{"volume-multi-attach", object, diagnose.StateError, "pv-1"}},
 		"multi-attach, the holder":        {[]factEdit{podWith(onNode), attach(`Multi-Attach error for volume "pv-1" Volume is already used by pod(s) ws-bob-x-0`, 1)}, verdictWant{"volume-multi-attach", object, diagnose.StateError, "ws-bob-x-0"}},
@@ -45,8 +52,11 @@ func TestVolumes(t *testing.T) {
 		"used by one Pod only":            {[]factEdit{podWith(onNode), mount(`MountVolume.SetUp failed for volume "pv-1" : volume uses the ReadWriteOncePod access mode and is already in use by another pod`, 1)}, verdictWant{"volume-in-use", object, diagnose.StateError, "ReadWriteOncePod"}},
 		"claim unreadable":                {[]factEdit{podWith(onNode), claimIs(facts.Unknown), multi}, verdictWant{"volume-multi-attach", object, diagnose.StateError, "pv-1"}},
 		"a Secret is another matter":      {[]factEdit{podWith(onNode), mount(`MountVolume.SetUp failed for volume "kube-api-access-x" : object "ns"/"kube-root-ca.crt" not registered`, 1)}, verdictWant{"container-starting", "", diagnose.StatePending, ""}},
-		"nothing happens":                 {[]factEdit{started(3)}, verdictWant{"volume-mount-silent", object, diagnose.StatePending, home}},
-		"nothing happens yet":             {[]factEdit{started(1)}, verdictWant{"container-starting", "", diagnose.StatePending, ""}},
+		"nothing happens, and not every Event is known": {[]factEdit{started(3), partialEvents}, verdictWant{"volume-mount-silent", object, diagnose.StatePending, "no Event that could be read says why"}},
+		"nothing happens, and a Secret that nobody could look for may be missing": {[]factEdit{started(3), partialEvents, mountsSecret},
+			verdictWant{"container-starting", "", diagnose.StatePending, ""}},
+		"nothing happens":     {[]factEdit{started(3)}, verdictWant{"volume-mount-silent", object, diagnose.StatePending, home}},
+		"nothing happens yet": {[]factEdit{started(1)}, verdictWant{"container-starting", "", diagnose.StatePending, ""}},
 	})
 }
 
