@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -92,9 +93,18 @@ func podRung(pod *corev1.Pod) Rung {
 	return RungPodCreated
 }
 
-// hasStarted reports whether the container has run at least once.
+// hasStarted reports whether the container runs, or ran until it ended.
 func hasStarted(s corev1.ContainerStatus) bool {
-	return s.State.Running != nil || s.State.Terminated != nil || s.LastTerminationState.Terminated != nil || s.RestartCount > 0
+	if t := cmp.Or(s.State.Terminated, s.LastTerminationState.Terminated); s.State.Running == nil && t != nil {
+		return !NeverRan(t)
+	}
+	return s.State.Running != nil || s.RestartCount > 0
+}
+
+// NeverRan reports whether a container "ended" without having run: the runtime could not
+// start it. The words are those of containerd and of docker.
+func NeverRan(t *corev1.ContainerStateTerminated) bool {
+	return t != nil && (t.Reason == "StartError" || t.Reason == "ContainerCannotRun")
 }
 
 // beyondCreating reports whether the kubelet got as far as pulling the image or

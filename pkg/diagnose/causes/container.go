@@ -2,6 +2,7 @@ package causes
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -26,8 +27,8 @@ func startRules() []diagnose.Rule {
 		Fix:        "Use an image with a numeric USER, or set runAsUser in the security context of the WorkspaceKind.",
 	}, {
 		ID:         startName,
-		Title:      "The runtime still holds the container's name",
-		Recognised: says + "name is reserved, name is already in use.",
+		Title:      "The runtime hangs in making the container, and holds its name",
+		Recognised: says + "name is reserved, name is already in use; or, of CreateContainerError, context deadline exceeded: the name comes next.",
 		Fix:        "Wait until the earlier attempt is over (slow storage on the node), or replace the Pod.",
 	}, {
 		ID:         startCommand,
@@ -39,6 +40,11 @@ func startRules() []diagnose.Rule {
 		Title:      "A volume cannot be mounted at its path in the container",
 		Recognised: says + "error mounting, not a directory, read-only file system, subPath.",
 		Fix:        "Mount the volume at a directory of its own. After a change of a ConfigMap or Secret that is mounted with subPath, replace the Pod.",
+	}, {
+		ID:         startFailed,
+		Title:      "The container runtime cannot start the container",
+		Recognised: "A container waits or ended as above, and what the runtime says is none of the above.",
+		Fix:        "Depends on what the runtime says; mostly the node's administrator. There is no log: the container never ran.",
 	}}
 	for i := range rules {
 		kind := rules[i].ID
@@ -51,22 +57,48 @@ func startRules() []diagnose.Rule {
 func matchStart(c *diagnose.Case, kind string) []diagnose.Cause {
 	var out []diagnose.Cause
 	for _, container := range c.PodContainers() {
-		if said, ok := startTrouble(c, container); ok && startKind(said.Message) == kind {
+		if found, said := startTrouble(c, container); found == kind {
 			out = append(out, startCause(c, kind, container, said))
 		}
 	}
 	return out
 }
 
-// startTrouble returns the first text that tells why a container cannot be started.
-func startTrouble(c *diagnose.Case, container diagnose.Container) (diagnose.Evidence, bool) {
-	for _, e := range startTexts(c, container) {
-		if startKind(e.Message) != "" {
-			return e, true
+// startTrouble tells why a container cannot be started, by the first text that says; an
+// empty kind if it can be, or if other rules explain it.
+func startTrouble(c *diagnose.Case, container diagnose.Container) (kind string, said diagnose.Evidence) {
+	texts := startTexts(c, container)
+	for _, e := range texts {
+		if kind := startKind(e.Message); kind != "" {
+			return kind, e
 		}
 	}
-	return diagnose.Evidence{}, false
+	if len(texts) == 0 || slices.ContainsFunc(texts, explainedElsewhere) {
+		return "", diagnose.Evidence{}
+	}
+	for _, e := range texts {
+		if startHangs.MatchString(e.Message) {
+			return startName, e
+		}
+	}
+	for _, e := range texts {
+		if !slices.Contains(startReasons, runtimeReason(e.Message)) {
+			return startFailed, e
+		}
+	}
+	return startFailed, texts[0]
 }
+
+// explainedElsewhere recognises what keeps a container from starting that is no matter of
+// the runtime: an object of its environment, the image, a hook of its own.
+func explainedElsewhere(e diagnose.Evidence) bool {
+	_, missing := parseMissing(e.Message)
+	_, key := parseMissingKey(e.Message)
+	return missing || key || isRunFailure(e.Message) || notYet.MatchString(e.Message)
+}
+
+// notYet is what a kubelet says that has only just started, or is asked too often.
+var notYet = regexp.MustCompile(`services have not yet been read|failed to sync (?:secret|configmap) cache|[Bb]ack-off restarting failed`)
 
 func startCause(c *diagnose.Case, kind string, container diagnose.Container, said diagnose.Evidence) diagnose.Cause {
 	what := strings.ToUpper(containerWords(container)[:1]) + containerWords(container)[1:]
@@ -92,13 +124,27 @@ func startCause(c *diagnose.Case, kind string, container diagnose.Container, sai
 	case startName:
 		cause.Summary = fmt.Sprintf("%s cannot be made: the container runtime on %s still holds its name from an earlier attempt that hangs or failed (%s).",
 			what, lowerNode(c), quote(reason))
-		cause.Fixes = []diagnose.Fix{replacePod(c, "If it does not pass within minutes, replace the Pod")}
+		if startHangs.MatchString(said.Message) {
+			cause.Summary = fmt.Sprintf("%s cannot be made: the container runtime on %s hangs in making it, and holds its name until that is over (%s). The node may be overloaded, or a volume of it slow.",
+				what, lowerNode(c), quote(reason))
+		}
+		cause.Fixes = append([]diagnose.Fix{replacePod(c, "If it does not pass within minutes, replace the Pod")}, inspectNode(c)...)
 	case startCommand:
 		cause.Object, cause.Summary = commandFault(container, what, said.Message)
 		if imageOrigin(container) != "" {
 			cause.Origin = imageOrigin(container)
 			cause.Fixes = imageConfigFixes(c)
 		}
+	case crashOOM:
+		cause.Summary = fmt.Sprintf("%s cannot start: its memory%s is too low even for the start (%s).", what, memoryLimit(container), quote(reason))
+		if container.Name() == diagnose.MainContainer {
+			cause.Origin = podConfigOrigin
+		}
+		cause.Fixes = moreMemory(c, container)
+	case startFailed:
+		reason = runtimeReason(said.Message)
+		cause.Summary = fmt.Sprintf("%s cannot start: the container runtime on %s cannot make it%s (%s).", what, lowerNode(c), runtimeHint(said.Message), quote(reason))
+		cause.Fixes = inspectNode(c)
 	case startMount:
 		describeMount(c, &cause, container, what, said.Message)
 	}

@@ -1,9 +1,12 @@
 package causes
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/kubectl-workspace/kubectl-workspace/pkg/diagnose"
 )
@@ -42,10 +45,18 @@ func TestStartCauses(t *testing.T) {
 		"name reserved": {func(p *podCase) {
 			p.container("main", waitingWith("CreateContainerError", "context deadline exceeded")).event("main", "Failed", `Error: failed to reserve container name "x": name "x" is reserved for "y"`, minute)
 		}, podWant{startName, "Container/main", diagnose.StateError, false, "still holds its name", ""}},
-		"only a symptom": {func(p *podCase) {
+		"the runtime hangs": {func(p *podCase) {
 			p.container("main", waitingWith("CreateContainerError", "context deadline exceeded"))
-		},
-			podWant{diagnose.UnexplainedID, "Pod/ws-alice-notebook-x7k2p-0", diagnose.StateError, false, "", ""}},
+		}, podWant{startName, "Container/main", diagnose.StateError, true, "hangs in making it", ""}},
+		"the program's own deadline": {func(p *podCase) {
+			p.container("main", p.ended(waitingWith("CrashLoopBackOff", ""), 1, "Error", "context deadline exceeded", minute))
+		}, podWant{crashError, "Container/main", diagnose.StateError, true, "context deadline exceeded", ""}},
+		"only the reason is known": {func(p *podCase) {
+			p.container("main", waitingWith("CreateContainerError", "")).event("main", "Failed", "Error: CreateContainerError", second)
+		}, podWant{startFailed, "Container/main", diagnose.StateError, false, "CreateContainerError", ""}},
+		"the kubelet is not ready for it": {func(p *podCase) {
+			p.container("main", waitingWith("CreateContainerConfigError", "services have not yet been read at least once, cannot construct envvars"))
+		}, podWant{diagnose.UnexplainedID, "Pod/ws-alice-notebook-x7k2p-0", diagnose.StateError, false, "", ""}},
 		"mount": {func(p *podCase) {
 			p.container("main", p.ended(waitingWith("RunContainerError", mounting), 128, "StartError", mounting, minute))
 		}, podWant{startMount, "Volume/secret-volume-1", diagnose.StateError, true, "volume secret-volume-1 (Secret git-token) cannot be mounted at /secrets/git-token", ""}},
@@ -70,4 +81,68 @@ func TestMountFaultNamesTheWorkspacesField(t *testing.T) {
 	if d.Causes[0].Origin != "spec.podTemplate.volumes.secrets[1]" {
 		t.Errorf("origin = %q", d.Causes[0].Origin)
 	}
+}
+
+// How the kubelet shows a container that the runtime cannot start changes from try to try.
+// The answer may not, and never points to a log that does not exist.
+func TestAContainerThatNeverRanHasOneExplanation(t *testing.T) {
+	const wrapped = "failed to create containerd task: failed to create shim task: OCI runtime create failed: runc create failed: unable to start container process: "
+	limited := func(c *corev1.Container) {
+		c.Resources.Limits = corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("4Mi")}
+	}
+	for name, c := range map[string]struct {
+		message string
+		want    podWant
+	}{
+		"no driver": {wrapped + "error during container init: error running prestart hook #0: exit status 1, stdout: , stderr: nvidia-container-cli: initialization error: nvml error: driver not loaded: unknown",
+			podWant{startFailed, "Container/main", diagnose.StateError, true, "NVIDIA driver", ""}},
+		"no words for it":             {wrapped + "something odd: unknown", podWant{startFailed, "Container/main", diagnose.StateError, true, `("something odd")`, ""}},
+		"memory limit, runc":          {wrapped + "container init was OOM-killed (memory limit too low?): unknown", podWant{crashOOM, "Container/main", diagnose.StateError, true, "limit of 4Mi is too low", ""}},
+		"memory limit, CRI-O":         {"set memory limit 4194304 too low; should be at least 12582912 bytes", podWant{crashOOM, "Container/main", diagnose.StateError, true, "limit of 4Mi is too low", ""}},
+		"a command that is not there": {wrapped + `exec: "lab": executable file not found in $PATH: unknown`, podWant{startCommand, "Image/" + scipy, diagnose.StateError, true, `"lab"`, ""}},
+	} {
+		for shape, status := range map[string]func(p *podCase) corev1.ContainerStatus{
+			"RunContainerError": func(*podCase) corev1.ContainerStatus { return waitingWith("RunContainerError", c.message) },
+			"RunContainerError, second try": func(p *podCase) corev1.ContainerStatus {
+				return p.ended(waitingWith("RunContainerError", c.message), 128, "StartError", c.message, minute)
+			},
+			"CrashLoopBackOff": func(p *podCase) corev1.ContainerStatus {
+				return p.ended(waitingWith("CrashLoopBackOff", "back-off 20s restarting failed container=main"), 128, "StartError", c.message, minute)
+			},
+			"CrashLoopBackOff, docker": func(p *podCase) corev1.ContainerStatus {
+				return p.ended(waitingWith("CrashLoopBackOff", ""), 127, "ContainerCannotRun", c.message, minute)
+			},
+			"between two tries": func(p *podCase) corev1.ContainerStatus {
+				s := p.ended(corev1.ContainerStatus{}, 128, "StartError", c.message, second)
+				s.State.Terminated, s.LastTerminationState.Terminated = s.LastTerminationState.Terminated, nil
+				return s
+			},
+		} {
+			t.Run(name+", "+shape, func(t *testing.T) {
+				p := newPodCase(t)
+				p.spec(limited).container("main", status(p))
+				d := p.check(t, c.want)
+				for _, f := range d.Causes[0].Fixes {
+					if strings.Contains(f.Command, "kubectl logs") {
+						t.Errorf("there is no log: %s", f.Command)
+					}
+				}
+				if d.Rung >= diagnose.RungStarted || len(d.Causes) != 1 {
+					t.Errorf("rung = %s, causes = %+v", d.Rung, d.Causes)
+				}
+			})
+		}
+	}
+	t.Run("it starts at last", func(t *testing.T) {
+		p := newPodCase(t)
+		p.ready().container("main", p.ended(p.runs(minute, true), 128, "StartError", wrapped+"something odd", minute))
+		if d := Diagnose(p.facts); d.State != diagnose.StateRunning || slices.ContainsFunc(d.Warnings, func(w diagnose.Warning) bool { return w.ID == crashError }) {
+			t.Errorf("%s, %+v", d.State, d.Warnings)
+		}
+	})
+	t.Run("a program that quotes the runtime", func(t *testing.T) {
+		p := newPodCase(t)
+		p.container("main", p.ended(waitingWith("CrashLoopBackOff", ""), 1, "Error", "container init was OOM-killed", minute))
+		p.check(t, podWant{crashError, "Container/main", diagnose.StateError, true, "exit code 1", ""})
+	})
 }

@@ -36,9 +36,11 @@ func crashRules() []diagnose.Rule {
 	}, {
 		ID:         crashOOM,
 		Title:      "The container is killed for its memory limit",
-		Recognised: "The last run ended with reason OOMKilled. It is a warning if the Workspace runs again.",
+		Recognised: "The last run ended with reason OOMKilled, or the runtime says that the memory limit is too low even to start it. It is a warning if the Workspace runs again.",
 		Fix:        "Choose a podConfig with more memory, or use less.",
-		Match:      matchCrashKind(crashOOM),
+		Match: func(c *diagnose.Case) []diagnose.Cause {
+			return append(matchCrashKind(crashOOM)(c), matchStart(c, crashOOM)...)
+		},
 	}, {
 		ID:         crashError,
 		Title:      "The program in the container ends by itself",
@@ -84,13 +86,10 @@ func crashes(c *diagnose.Case, container diagnose.Container) bool {
 	switch {
 	case t == nil:
 		return reason == "CrashLoopBackOff" || container.Status.RestartCount > 0 && justNow && !container.Status.Ready
-	case container.Settled(), slices.Contains(pullReasons, reason), slices.Contains(startReasons, reason):
+	case container.Settled(), slices.Contains(pullReasons, reason), cannotStart(container):
 		return false
 	case container.Running():
-		return justNow
-	}
-	if _, ok := startTrouble(c, container); ok {
-		return false
+		return justNow && !diagnose.NeverRan(t)
 	}
 	return !runFailure(c, &imageFailure{container: container})
 }
@@ -99,7 +98,7 @@ func crashes(c *diagnose.Case, container diagnose.Container) bool {
 // was killed for its memory is told for as long as the status tells it.
 func recovered(c *diagnose.Case, container diagnose.Container) bool {
 	t := container.Status.LastTerminationState.Terminated
-	if t == nil || container.Init || !container.Settled() {
+	if t == nil || container.Init || !container.Settled() || diagnose.NeverRan(t) {
 		return false
 	}
 	return outOfMemory(t) || t.ExitCode != 0 && c.Now.Sub(t.FinishedAt.Time) < time.Hour
@@ -116,11 +115,8 @@ func crashKind(container diagnose.Container) string {
 	return crashError
 }
 
-// outOfMemory reports whether a container ended for its memory limit: the kubelet says
-// so, or runc (since 1.1) of one that did not even start.
-func outOfMemory(t *corev1.ContainerStateTerminated) bool {
-	return t != nil && (t.Reason == "OOMKilled" || strings.Contains(t.Message, "container init was OOM-killed"))
-}
+// outOfMemory reports whether a container that ran ended for its memory limit.
+func outOfMemory(t *corev1.ContainerStateTerminated) bool { return t != nil && t.Reason == "OOMKilled" }
 
 // killedByProbe reports whether the kubelet ended the container's last run for a probe.
 func killedByProbe(container diagnose.Container) bool {

@@ -268,6 +268,12 @@ func (f *imageFailure) take(reason, message string, fromStatus bool) bool {
 // kernel: an executable of another architecture, a node without space for the container.
 var runFailures = []struct{ words, kind string }{{"exec format error", imagePlatform}, {"no space left on device", imageDiskFull}}
 
+// isRunFailure reports whether a message is about one of the runFailures.
+func isRunFailure(message string) bool {
+	m := strings.ToLower(message)
+	return slices.ContainsFunc(runFailures, func(r struct{ words, kind string }) bool { return strings.Contains(m, r.words) })
+}
+
 func runFailure(c *diagnose.Case, f *imageFailure) bool {
 	texts := startTexts(c, f.container)
 	if t := f.container.Ended(); t != nil && len(texts) == 0 && strings.Contains(t.Message, "exec format error") {

@@ -39,7 +39,7 @@ func TestProgress(t *testing.T) {
 		"a Warning that nobody knows": {func(p *podCase) { p.container("main", creating).event("", "Strange", "something is wrong", second) },
 			podWant{diagnose.UnexplainedID, "Pod/ws-alice-notebook-x7k2p-0", diagnose.StateError, false, "something is wrong", ""}},
 		"waits for something else": {func(p *podCase) { p.container("main", waitingWith("CreateContainerError", "something is wrong")) },
-			podWant{diagnose.UnexplainedID, "Pod/ws-alice-notebook-x7k2p-0", diagnose.StateError, false, "", ""}},
+			podWant{startFailed, "Container/main", diagnose.StateError, true, "something is wrong", ""}},
 		"all containers are ready, the Pod is not": {func(p *podCase) { p.container("main", p.runs(minute, true)) },
 			podWant{diagnose.UnexplainedID, "Pod/ws-alice-notebook-x7k2p-0", diagnose.StatePending, false, "", ""}},
 	} {

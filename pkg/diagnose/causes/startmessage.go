@@ -19,6 +19,7 @@ const (
 	crashError    = "crash-loop-application-error"
 	crashOOM      = "crash-loop-oom-killed"
 	crashLiveness = "crash-loop-liveness-probe"
+	startFailed   = "container-start-failed"
 )
 
 // startPatterns tell failures to make or start a container apart, in this order. The
@@ -29,19 +30,19 @@ var startPatterns = []struct {
 	pattern *regexp.Regexp
 }{
 	{startAsRoot, regexp.MustCompile(`runasnonroot|verify user is non-root|breaks non-root policy`)},
+	// A limit that is too low for the runtime itself: runc (since 1.1), CRI-O, docker.
+	{crashOOM, regexp.MustCompile(`container init was oom-killed|set memory limit \d+ too low|unable to set memory limit to|minimum memory limit allowed is`)},
 	{startName, regexp.MustCompile(`name is reserved|is reserved for|reserve (container|ctr) name|reserving c(on)?t(aine)?r name|name "?[^ ]+"? is already in use`)},
 	{startCommand, regexp.MustCompile(`exec: \\*"|executable (file )?.*not found|no command specified|no command or entrypoint|chdir to cwd|open executable|failed to find executable|exec user process caused|unable to find (user|group) `)},
 	{startMount, regexp.MustCompile(`error mounting|mounting \\*"|to rootfs|failed to (mount|mkdir|stat) |subpath|duplicate mount point|invalid (mount|bind|volume) |not a shared mount|mount destination|destination can't be|relabel failed|lsetxattr|not a directory|read-only file system|cannot create subdirectories|mount .{1,200} to `)},
 }
 
 // startKind tells why a container cannot be made or started; empty if the message does
-// not say.
+// not say, or if other rules explain it.
 func startKind(message string) string {
 	m := strings.ToLower(message)
-	for _, r := range runFailures {
-		if strings.Contains(m, r.words) {
-			return "" // the image's or the node's fault
-		}
+	if isRunFailure(m) {
+		return "" // the image's or the node's fault
 	}
 	for _, p := range startPatterns {
 		if p.pattern.MatchString(m) {
@@ -51,6 +52,10 @@ func startKind(message string) string {
 	return ""
 }
 
+// startHangs is what a kubelet says that gave up waiting for the runtime. At the next try
+// the runtime still holds the container's name.
+var startHangs = regexp.MustCompile(`^(?i:error: |rpc error: code = \w+ desc = )*(?:context deadline exceeded|stream terminated by RST_STREAM.*)$`)
+
 // startReasons are the waiting reasons of a container that cannot be made or started
 // (pkg/kubelet/container/sync_result.go, pkg/kubelet/kuberuntime).
 var startReasons = []string{
@@ -58,33 +63,33 @@ var startReasons = []string{
 	"PreCreateHookError", "PreStartHookError",
 }
 
-// neverRan are the reasons of a container that ended before it ran, in the words of
-// containerd and of docker.
-var neverRan = []string{"StartError", "ContainerCannotRun"}
+// cannotStart reports whether a container cannot be made or started. How the kubelet
+// shows it changes from try to try: RunContainerError at first, then CrashLoopBackOff with
+// a last run that never was, for some seconds that run as the present state.
+func cannotStart(container diagnose.Container) bool {
+	if container.Running() || container.Settled() {
+		return false
+	}
+	reason, _ := container.Waiting()
+	return slices.Contains(startReasons, reason) || diagnose.NeverRan(container.Ended()) ||
+		// The kubelet has not reported its status yet.
+		container.Ended() == nil && slices.Contains(placeholders, reason) && len(container.Events) > 0 && container.Events[0].Reason == "Failed"
+}
 
 // startTexts is what is said about why a container cannot be made or started: status
 // first, then Events, newest first. It is empty for one that can.
 func startTexts(c *diagnose.Case, container diagnose.Container) []diagnose.Evidence {
-	if container.Running() || container.Settled() {
-		return nil
+	if !cannotStart(container) {
+		return nil // if it ran, what it said at its end are its own words
 	}
 	source := "Pod/" + c.Pod.Name
 	reason, message := container.Waiting()
-	cannot := slices.Contains(startReasons, reason)
 	var out []diagnose.Evidence
-	if cannot && message != "" {
+	if slices.Contains(startReasons, reason) && message != "" {
 		out = append(out, diagnose.Evidence{Source: source, Reason: reason, Message: message})
 	}
-	if t := container.Ended(); t != nil {
-		cannot = cannot || slices.Contains(neverRan, t.Reason)
-		if t.Message != "" {
-			out = append(out, diagnose.Evidence{Source: source, Reason: t.Reason, Message: t.Message})
-		}
-	} else if slices.Contains(placeholders, reason) && len(container.Events) > 0 && container.Events[0].Reason == "Failed" {
-		cannot = true // the kubelet has not reported its status yet
-	}
-	if !cannot {
-		return nil // it ran, and what it said at its end are its own words
+	if t := container.Ended(); diagnose.NeverRan(t) && t.Message != "" {
+		out = append(out, diagnose.Evidence{Source: source, Reason: t.Reason, Message: t.Message})
 	}
 	for _, e := range container.Events {
 		if e.Reason == "Failed" && !isPullFailure(e) {
@@ -92,6 +97,46 @@ func startTexts(c *diagnose.Case, container diagnose.Container) []diagnose.Evide
 		}
 	}
 	return out
+}
+
+// runtimeWrappings is what kubelet and runtime put around the reason why a container
+// cannot be started.
+var runtimeWrappings = regexp.MustCompile(`(?i)^(error(:| response from daemon:)|failed to (create (containerd|shim) task|start container "[^"]*"|create container):|container create failed:|oci runtime (create|start|error)( failed)?:|runc (create|run|start) failed:|crun( create failed)?:|container_linux\.go:\d+:|process_linux\.go:\d+:|standard_init_linux\.go:\d+:|starting container process caused:?|unable to start container process:|error during container init:|container init caused:?|rpc error: code = \w+ desc =|time="[^"]*" level=\w+ msg=)`)
+
+// runtimeReason is the innermost part of a runtime's message that makes sense on its own.
+func runtimeReason(message string) string {
+	message = strings.TrimSpace(message)
+	for {
+		loc := runtimeWrappings.FindStringIndex(message)
+		if loc == nil || loc[1] == len(message) {
+			return shorten(strings.TrimSuffix(strings.Trim(message, `" `), ": unknown"))
+		}
+		message = strings.TrimLeft(message[loc[1]:], ` "`)
+	}
+}
+
+// runtimeHints say of which part of a node a runtime complains.
+var runtimeHints = []struct {
+	words   string
+	pattern *regexp.Regexp
+}{
+	{"its NVIDIA driver or container toolkit does not work", regexp.MustCompile(`(?i)nvidia|libcuda|nvml`)},
+	{"an AppArmor profile is not there or refuses", regexp.MustCompile(`(?i)apparmor`)},
+	{"a seccomp profile cannot be used", regexp.MustCompile(`(?i)seccomp`)},
+	{"SELinux refuses", regexp.MustCompile(`(?i)selinux|setexeccon|keycreate`)},
+	{"a device is not there", regexp.MustCompile(`(?i)device information|custom device|unresolvable CDI devices|no such device`)},
+	{"its cgroups cannot be set up", regexp.MustCompile(`(?i)cgroup`)},
+	{"it is out of processes or threads", regexp.MustCompile(`(?i)resource temporarily unavailable|pthread_create|newosproc|cannot allocate memory`)},
+	{"it does not answer in time", regexp.MustCompile(`(?i)deadline ?exceeded|timed? ?out`)},
+}
+
+func runtimeHint(message string) string {
+	for _, h := range runtimeHints {
+		if h.pattern.MatchString(message) {
+			return ", as " + h.words
+		}
+	}
+	return ""
 }
 
 var commandPattern = regexp.MustCompile("exec: \\\\*\"([^\"\\\\]+)\\\\*\"|executable file [`\"']([^`\"']+)[`\"'] not found")
