@@ -47,7 +47,7 @@ func claimRules() []diagnose.Rule {
 	}, {
 		ID:         "pvc-provisioning-failed",
 		Title:      "No volume is made for the claim",
-		Recognised: "A ProvisioningFailed Event of the claim; or it has waited for its provisioner for minutes.",
+		Recognised: "A ProvisioningFailed Event of the claim; or it has waited for minutes (ExternalProvisioning) and its provisioner has not said that it is at work (Provisioning).",
 		Fix:        "See what the provisioner says: a quota to be raised, a wrong parameter of the class, or a provisioner that does not run.",
 	}, {
 		ID:         "pvc-unbound",
@@ -386,6 +386,9 @@ const provisionerPatience = 2 * time.Minute
 func (v claimView) pending(said string) (string, diagnose.Cause) {
 	class, none, forbidden := v.class()
 	failed := v.events("ProvisioningFailed", "ProvisioningCleanupFailed", "FailedBinding", "VolumeMismatch")
+	if made := v.events("ProvisioningSucceeded"); len(made) > 0 {
+		failed = slices.DeleteFunc(failed, func(e diagnose.Event) bool { return e.Last.Before(made[0].Last) })
+	}
 	waiting := fmt.Sprintf("PersistentVolumeClaim %s is not bound", v.name)
 	if id, cause := v.classMissing(class, none, failed, waiting); id != "" {
 		return id, cause
@@ -508,9 +511,38 @@ func (v claimView) noDefault(failed []diagnose.Event, waiting string) (string, d
 		v.name, v.cause.Origin), waiting, "no StorageClass is set and none is the default")
 }
 
-// provisioning tells a provisioner that works from one that does not answer.
+// beingMade is a claim whose provisioner itself has said that it is at work. How long that
+// takes is up to the storage.
+func (v claimView) beingMade(who string, begun []diagnose.Event, waiting string) (string, diagnose.Cause) {
+	since := begun[0].First
+	for _, e := range begun[1:] {
+		if e.First.Before(since) {
+			since = e.First
+		}
+	}
+	took := v.c.Now.Sub(since)
+	v.cause.Evidence = append(v.cause.Evidence, begun[0].Evidence())
+	v.cause.State, v.cause.Confidence = diagnose.StatePending, diagnose.Likely
+	summary := fmt.Sprintf("Workspace %s is Pending: a volume for PersistentVolumeClaim %q is being made by %s, for %s now", v.c.Name(), v.name, who, duration.HumanDuration(took))
+	if took > provisionerPatience {
+		summary += ", which is long for a disk and not for a file share"
+		v.cause.Fixes = append(v.cause.Fixes, seeProvisioner("If it does not end, see what the log of the provisioner says (its Pods are often in kube-system)"))
+	}
+	return v.because("pvc-provisioning", summary+".", waiting, "its volume is being made")
+}
+
+func seeProvisioner(text string) diagnose.Fix { return inspect(text, "kubectl", "get", "pods", "-A") }
+
+// provisioning tells a provisioner that is waited for from one that does not answer.
 func (v claimView) provisioning(said, class, provisioner, waiting string) (string, diagnose.Cause) {
-	events := v.events("ExternalProvisioning", "Provisioning")
+	who := "its provisioner"
+	if provisioner != "" {
+		who = "provisioner " + provisioner
+	}
+	if begun := v.events("Provisioning", "ProvisioningSucceeded"); len(begun) > 0 {
+		return v.beingMade(who, begun, waiting)
+	}
+	events := v.events("ExternalProvisioning")
 	waited := v.c.Now.Sub(v.claim.CreationTimestamp.Time)
 	if v.claim.Annotations[selectedNode] != "" || v.waitsForConsumer(class) {
 		// Made long ago, perhaps, and wanted only since there is a Pod.
@@ -521,22 +553,14 @@ func (v claimView) provisioning(said, class, provisioner, waiting string) (strin
 		repeats = max(repeats, e.Count)
 		waited = max(waited, v.c.Now.Sub(e.First))
 	}
-	v.quoteNewest("ExternalProvisioning", "Provisioning")
-	who := "its provisioner"
-	if provisioner != "" {
-		who = "provisioner " + provisioner
-	}
+	v.quoteNewest("ExternalProvisioning")
 	asked := len(events) > 0 || provisioner != ""
 	// The controller repeats ExternalProvisioning every 15 seconds.
 	const tooOften = 10
 	switch {
 	case asked && (waited > provisionerPatience || repeats > tooOften):
 		v.cause.Confidence = diagnose.Likely
-		v.cause.Fixes = append(v.cause.Fixes, diagnose.Fix{
-			Text:    "See whether the provisioner runs (its Pods are often in kube-system)",
-			Command: "kubectl get pods -A",
-			Risk:    diagnose.RiskInspect,
-		})
+		v.cause.Fixes = append(v.cause.Fixes, seeProvisioner("See whether the provisioner runs (its Pods are often in kube-system)"))
 		return v.because("pvc-provisioning-failed", fmt.Sprintf("PersistentVolumeClaim %q (%s) has been waiting for a volume for %s: %s of StorageClass %q does not answer.",
 			v.name, v.cause.Origin, duration.HumanDuration(waited), who, class), waiting, who+" does not answer")
 	case asked || said == "" || v.c.Now.Sub(v.claim.CreationTimestamp.Time) < provisionerPatience:

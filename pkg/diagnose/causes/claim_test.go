@@ -62,6 +62,7 @@ func TestClaims(t *testing.T) {
 		return eventSaid("Normal", "ExternalProvisioning", "Waiting for a volume to be created either by the external provisioner 'csi.example.com' or manually by the system administrator.", ago, home)
 	}
 	deleted := func(c *corev1.PersistentVolumeClaim) { c.DeletionTimestamp = &metav1.Time{Time: noon} }
+	forNodeA := func(c *corev1.PersistentVolumeClaim) { c.Annotations = map[string]string{selectedNode: "a"} }
 	csi := classIs("csi.example.com", storagev1.VolumeBindingImmediate)
 	runFactCases(t, map[string]factCase{
 		"absent":                     {[]factEdit{claimIs(facts.Absent), summarySays(`persistentvolumeclaim "my-home" not found`)}, verdictWant{"pvc-not-found", object, diagnose.StateError, `"my-home" does not exist`}},
@@ -79,12 +80,24 @@ func TestClaims(t *testing.T) {
 		"no default class, checked":  {[]factEdit{pendingClaim(5, classless), unbound, defaultClassIs("other")}, verdictWant{"storage-class-not-found", "StorageClass", diagnose.StateError, "no default"}},
 		"no default class among those known": {[]factEdit{pendingClaim(1, classless), unbound, defaultClassIs("other"), func(f *facts.Facts) { f.StorageClasses.Partial = true }},
 			verdictWant{"pvc-provisioning", object, diagnose.StatePending, ""}},
-		"a default class":              {[]factEdit{pendingClaim(1, classless), unbound, defaultClassIs(defaultClass)}, verdictWant{"pvc-provisioning", object, diagnose.StatePending, ""}},
-		"quota":                        {[]factEdit{pendingClaim(1), unbound, csi, eventSaid("Warning", "ProvisioningFailed", `failed to provision volume with StorageClass "standard": rpc error: code = ResourceExhausted desc = Quota 'SSD_TOTAL_GB' exceeded`, 1, home)}, verdictWant{"pvc-provisioning-failed", object, diagnose.StateError, "quota"}},
-		"refused":                      {[]factEdit{pendingClaim(1), unbound, csi, eventSaid("Warning", "ProvisioningFailed", `failed to provision volume with StorageClass "standard": invalid parameter`, 1, home)}, verdictWant{"pvc-provisioning-failed", object, diagnose.StateError, "invalid parameter"}},
-		"provisioner silent":           {[]factEdit{pendingClaim(9), unbound, external(8)}, verdictWant{"pvc-provisioning-failed", object, diagnose.StateError, "csi.example.com"}},
+		"a default class":    {[]factEdit{pendingClaim(1, classless), unbound, defaultClassIs(defaultClass)}, verdictWant{"pvc-provisioning", object, diagnose.StatePending, ""}},
+		"quota":              {[]factEdit{pendingClaim(1), unbound, csi, eventSaid("Warning", "ProvisioningFailed", `failed to provision volume with StorageClass "standard": rpc error: code = ResourceExhausted desc = Quota 'SSD_TOTAL_GB' exceeded`, 1, home)}, verdictWant{"pvc-provisioning-failed", object, diagnose.StateError, "quota"}},
+		"refused":            {[]factEdit{pendingClaim(1), unbound, csi, eventSaid("Warning", "ProvisioningFailed", `failed to provision volume with StorageClass "standard": invalid parameter`, 1, home)}, verdictWant{"pvc-provisioning-failed", object, diagnose.StateError, "invalid parameter"}},
+		"provisioner silent": {[]factEdit{pendingClaim(9), unbound, external(8)}, verdictWant{"pvc-provisioning-failed", object, diagnose.StateError, "csi.example.com"}},
+		"provisioner answers, and takes long": {[]factEdit{pendingClaim(9), unbound, external(0), eventSaid("Normal", "Provisioning", `External provisioner is provisioning volume for claim "ns/my-home"`, 8, home)},
+			verdictWant{"pvc-provisioning", object, diagnose.StatePending, "for 8m now"}},
+		"provisioner has answered, and refuses": {[]factEdit{pendingClaim(9), unbound, csi, eventSaid("Normal", "Provisioning", "External provisioner is provisioning volume", 1, home), eventSaid("Warning", "ProvisioningFailed", "no", 1, home)},
+			verdictWant{"pvc-provisioning-failed", object, diagnose.StateError, "refuses"}},
+		"it has refused at first": {[]factEdit{pendingClaim(9), unbound, csi, eventSaid("Warning", "ProvisioningFailed", "no", 2, home), eventSaid("Normal", "ProvisioningSucceeded", "Successfully provisioned volume pvc-1", 1, home)},
+			verdictWant{"pvc-provisioning", object, diagnose.StatePending, ""}},
+		"the scheduler has chosen a node since": {[]factEdit{pendingClaim(9, forNodeA), summarySays("3 Insufficient cpu"), eventSaid("Warning", "FailedScheduling", "0/3 nodes are available: 3 Insufficient cpu.", 3), eventSaid("Normal", "Provisioning", "External provisioner is provisioning volume", 1, home)},
+			verdictWant{"pvc-provisioning", object, diagnose.StatePending, "for 60s now"}},
+		"the scheduler has thought better of it": {[]factEdit{pendingClaim(9, forNodeA), summarySays("3 Insufficient cpu"), eventSaid("Warning", "FailedScheduling", "0/3 nodes are available: 3 Insufficient cpu.", 1), eventSaid("Normal", "Provisioning", "External provisioner is provisioning volume", 3, home)},
+			verdictWant{"insufficient-resources", "Node", diagnose.StateError, "cpu"}},
+		"a volume that is made without the scheduler": {[]factEdit{pendingClaim(9), summarySays("3 Insufficient cpu"), eventSaid("Warning", "FailedScheduling", "0/3 nodes are available: 3 Insufficient cpu.", 3), eventSaid("Normal", "Provisioning", "External provisioner is provisioning volume", 1, home)},
+			verdictWant{"insufficient-resources", "Node", diagnose.StateError, "cpu"}},
 		"provisioner at work":          {[]factEdit{pendingClaim(1), unbound, external(1)}, verdictWant{"pvc-provisioning", object, diagnose.StatePending, "csi.example.com"}},
-		"provisioner at work, no word": {[]factEdit{pendingClaim(1, func(c *corev1.PersistentVolumeClaim) { c.Annotations = map[string]string{selectedNode: "a"} }), external(1)}, verdictWant{"pvc-provisioning", object, diagnose.StatePending, ""}},
+		"provisioner at work, no word": {[]factEdit{pendingClaim(1, forNodeA), external(1)}, verdictWant{"pvc-provisioning", object, diagnose.StatePending, ""}},
 		"nothing provisions":           {[]factEdit{pendingClaim(5), noVolume, waits, classIs(noProvisioner, storagev1.VolumeBindingWaitForFirstConsumer)}, verdictWant{"pvc-unbound", object, diagnose.StateError, noProvisioner}},
 		"no volume to bind":            {[]factEdit{pendingClaim(5), noVolume, waits}, verdictWant{"pvc-unbound", object, diagnose.StateError, "no PersistentVolume fits"}},
 		"around the scheduler":         {[]factEdit{pendingClaim(5), podWith(onNode), podWith(func(p *corev1.Pod) { p.Spec.SchedulerName = "mine" }), waits}, verdictWant{"pvc-unbound", object, diagnose.StateError, "schedulerName mine"}},

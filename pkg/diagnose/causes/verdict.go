@@ -3,6 +3,7 @@ package causes
 import (
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -54,6 +55,9 @@ func schedulerWord(c *diagnose.Case) (message string, evidence []diagnose.Eviden
 	}
 	said := c.CurrentOf("Pod", "FailedScheduling")
 	condition := diagnose.Condition(c.Pod, corev1.PodScheduled)
+	if choseSince(c, said, condition) {
+		return "", nil, false
+	}
 	if condition != nil && condition.Status != corev1.ConditionTrue && condition.Message != "" {
 		for _, e := range said {
 			if e.Message == condition.Message {
@@ -68,6 +72,25 @@ func schedulerWord(c *diagnose.Case) (message string, evidence []diagnose.Eviden
 		return said[0].Message, []diagnose.Evidence{said[0].Evidence()}, false
 	}
 	return "", nil, false
+}
+
+// choseSince reports whether the scheduler has chosen a node after its last word: a volume
+// is being made there, and the Pod gets the node when that is done.
+func choseSince(c *diagnose.Case, said []diagnose.Event, condition *corev1.PodCondition) bool {
+	var last time.Time
+	switch {
+	case len(said) > 0:
+		last = said[0].Last
+	case condition != nil && c.HeardAll("Pod", c.Pod.Name): // the Events of it have expired
+		last = condition.LastTransitionTime.Time
+	default:
+		return false
+	}
+	claims := podClaims(c)
+	return slices.ContainsFunc(c.All, func(e diagnose.Event) bool {
+		return e.Object.Kind == "PersistentVolumeClaim" && (e.Reason == "Provisioning" || e.Reason == "ExternalProvisioning") && e.Last.After(last) &&
+			slices.Contains(claims, e.Object.Name) && c.Claims[e.Object.Name].Value.Annotations[selectedNode] != ""
+	})
 }
 
 // judge reads the scheduler's message and picks the decisive reason. The zero verdict
