@@ -86,51 +86,22 @@ func (c *Case) collectEvents() {
 	slices.SortFunc(c.All, newestFirst)
 }
 
-const (
-	podEventPrefix         = "Workspace Pod has warning event: "
-	statefulSetEventPrefix = "Workspace StatefulSet has warning event: "
-)
-
-// quotedEvent is the Warning that the controller quotes in the Workspace's status, if
-// it is the only way to know it: the person at the keyboard may not read Events.
-func (c *Case) quotedEvent() (Event, bool) {
-	kind, reason := "Pod", ""
-	message, ok := strings.CutPrefix(c.Workspace.Status.StateMessage, podEventPrefix)
-	if !ok {
-		kind, reason = "StatefulSet", "FailedCreate"
-		if message, ok = strings.CutPrefix(c.Workspace.Status.StateMessage, statefulSetEventPrefix); !ok {
-			return Event{}, false
-		}
-	}
-	readable := kind == "Pod" && c.Pod != nil && c.HeardAll(kind, c.Pod.Name) ||
-		kind == "StatefulSet" && c.StatefulSet != nil && c.HeardAll(kind, c.StatefulSet.Name) ||
-		// There is nothing that could have Events.
-		kind == "Pod" && c.HasNoPod() && c.Facts.StatefulSets.IsComplete() ||
-		slices.ContainsFunc(c.All, func(e Event) bool { return e.Object.Kind == kind && e.Message == message })
-	if readable {
-		return Event{}, false
-	}
-	return Event{
-		Object:         facts.Ref{Kind: "Workspace", Name: c.Name()},
-		Type:           corev1.EventTypeWarning,
-		Reason:         reason,
-		Message:        message,
-		FromController: true,
-	}, true
-}
-
 // reached tells how far the Workspace got.
 func (c *Case) reached() Rung {
 	switch {
 	case c.Pod != nil:
 		return c.refine(podRung(c.Pod))
-	case c.StatefulSet != nil:
+	case !c.Pods.IsComplete() || c.StatefulSet == nil && !c.Facts.StatefulSets.IsComplete():
+		// That no Pod was seen does not mean that there is none.
+		return max(c.reportedRung(), c.ownRung())
+	}
+	return c.ownRung()
+}
+
+// ownRung is how far the Workspace got without a Pod.
+func (c *Case) ownRung() Rung {
+	if c.StatefulSet != nil {
 		return RungAccepted
-	case !c.Pods.IsComplete() || !c.Facts.StatefulSets.IsComplete():
-		// Nothing below the Workspace could be read: the status is all there is.
-		if c.Workspace.Status.PodTemplatePod.Name != "" {
-			return RungPodCreated
-		}
 	}
 	return RungNone
 }
@@ -177,7 +148,7 @@ func (c *Case) sortWarnings() {
 		switch {
 		case isNoise(e),
 			e.Object.Kind == "StatefulSet" && c.Pod != nil,
-			bound && rung <= c.Reached,
+			bound && rung <= c.Reached && (c.Pod != nil || !e.FromController),
 			e.Reason == "FailedAttachVolume" && attached.After(e.Last), // newest first
 			!bound && c.Reached == RungReady:
 			c.Overtaken = append(c.Overtaken, e)

@@ -87,7 +87,7 @@ func (c *Case) podContainers() []Container {
 	add(c.Pod.Spec.InitContainers, c.Pod.Status.InitContainerStatuses, true)
 	add(c.Pod.Spec.Containers, c.Pod.Status.ContainerStatuses, false)
 	for _, e := range c.All {
-		if e.Object.Kind != "Pod" {
+		if e.Object.Kind != "Pod" && !e.FromController {
 			continue
 		}
 		for _, i := range concerned(e, out) {

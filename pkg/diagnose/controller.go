@@ -138,7 +138,7 @@ func (c *Case) whySymptom(d Diagnosis) string {
 		if reason := c.reasonOf(quoted); reason != "" && !d.Causes[0].rests(func(e Evidence) bool { return e.Reason == reason || e.says(quoted) }) {
 			return "it quotes another Warning than the one that explains it"
 		}
-	case strings.HasPrefix(message, "Workspace Container is not running ("):
+	case strings.HasPrefix(message, notRunningPrefix):
 		return "it names the state of the container, not the cause"
 	case state == "Unknown":
 		switch {

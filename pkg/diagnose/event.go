@@ -34,7 +34,8 @@ func (e Event) IsWarning() bool { return e.Type == corev1.EventTypeWarning }
 func (e Event) Evidence() Evidence {
 	out := Evidence{Source: "Event/" + e.Object.String(), Reason: e.Reason, Message: e.Message, Count: e.Count}
 	if e.FromController {
-		out.Source = e.Object.String()
+		// The controller gives the words alone.
+		out.Source, out.Reason = e.Object.String(), ""
 	}
 	if !e.Last.IsZero() {
 		last := e.Last

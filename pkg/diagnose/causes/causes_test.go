@@ -245,6 +245,56 @@ func TestTheControllersWordIsUsedWhereNothingElseIsReadable(t *testing.T) {
 	}
 }
 
+// The rung is told by what the controller quotes, too: a person who has not seen a Pod
+// must not hear that it has no node.
+func TestWhatIsReadFromTheStatusAlone(t *testing.T) {
+	const said = `stateMessage: 'Workspace Pod has warning event: MountVolume.SetUp failed for volume "secret-volume-0" : secret "minio-creds" not found'`
+	pulls := "of imageConfig jupyterlab_scipy_200"
+	for name, c := range map[string]struct {
+		message, cause, object string
+		rung                   diagnose.Rung
+		mentions               string
+	}{
+		"mount":              {`Workspace Pod has warning event: MountVolume.SetUp failed for volume "pvc-1" : rpc error: code = Internal desc = odd`, "volume-mount-failed", "PersistentVolumeClaim/alice-home", diagnose.RungScheduled, "odd"},
+		"multi-attach":       {`Workspace Pod has warning event: Multi-Attach error for volume "pvc-1" Volume is already used by pod(s) x`, "volume-multi-attach", "PersistentVolumeClaim/alice-home", diagnose.RungScheduled, "pod(s) x"},
+		"sandbox":            {`Workspace Pod has warning event: Failed to create pod sandbox: rpc error: code = Unknown desc = failed to setup network for sandbox "1": plugin type="calico" failed`, "sandbox-creation-failed", "Node/node-1", diagnose.RungMounted, "calico"},
+		"no node":            {`Workspace Pod is unschedulable: 0/3 nodes are available: 3 Insufficient cpu.`, "insufficient-resources", "Node", diagnose.RungPodCreated, "cpu"},
+		"no node, an Event":  {`Workspace Pod has warning event: 0/3 nodes are available: 3 Insufficient cpu.`, "insufficient-resources", "Node", diagnose.RungPodCreated, "cpu"},
+		"refused":            {`Workspace StatefulSet has warning event: create Pod p in StatefulSet s failed error: pods "p" is forbidden: exceeded quota: q, requested: cpu=1`, "quota-exceeded", "ResourceQuota/q", diagnose.RungAccepted, "cpu=1"},
+		"image":              {`Workspace Pod has warning event: Failed to pull image "example.com/x:1": example.com/x:1: not found`, "image-not-found", "Image/example.com/x:1", diagnose.RungInitialised, ""},
+		"image, a symptom":   {`Workspace Pod has warning event: Error: ImagePullBackOff`, "image-pull-failed", "Container/main", diagnose.RungInitialised, pulls},
+		"image, the status":  {`Workspace Container is not running (ImagePullBackOff)`, "image-pull-failed", "Container/main", diagnose.RungInitialised, pulls},
+		"crash loop":         {`Workspace Container is not running (CrashLoopBackOff)`, crashError, "Container/main", diagnose.RungStarted, "kubectl logs ws-alice-notebook-x7k2p-0 -c main -n team-a --previous"},
+		"crash, an Event":    {`Workspace Pod has warning event: Back-off restarting failed container proxy in pod ws-alice-notebook-x7k2p-0_team-a(1)`, crashError, "Container/proxy", diagnose.RungStarted, "container proxy"},
+		"readiness":          {`Workspace Pod has warning event: Readiness probe failed: HTTP probe failed with statuscode: 503`, unready, "Container/main", diagnose.RungStarted, "statuscode: 503"},
+		"liveness":           {`Workspace Pod has warning event: Liveness probe failed: connection refused`, crashLiveness, "Container/main", diagnose.RungStarted, "connection refused"},
+		"cannot start":       {`Workspace Pod has warning event: Error: failed to create containerd task: exec: "lab": executable file not found in $PATH`, startCommand, "Container/main", diagnose.RungInitialised, "cannot be executed"},
+		"cannot start, odd":  {`Workspace Pod has warning event: Error: failed to create containerd task: odd`, startFailed, "Container/main", diagnose.RungInitialised, "odd"},
+		"no word about it":   {`Workspace is pending`, diagnose.UnexplainedID, "Workspace/alice-notebook", diagnose.RungScheduled, "could not be read"},
+		"words nobody knows": {`Workspace Pod has warning event: Odd`, diagnose.UnexplainedID, "Workspace/alice-notebook", diagnose.RungScheduled, "Odd"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := demo(t, said, "stateMessage: '"+c.message+"'")
+			for _, resource := range []cluster.Resource{cluster.WorkspaceKinds, cluster.StatefulSets, cluster.Pods, cluster.Events, cluster.Secrets, cluster.Claims, cluster.Nodes} {
+				r = failing{r, resource, apierrors.NewForbidden(resource.GroupResource(), "x", errors.New("no"))}
+			}
+			d := explain(t, r, alice)
+			if len(d.Causes) == 0 {
+				t.Fatalf("%s: %s", d.State, d.Summary)
+			}
+			if got := d.Causes[0]; got.ID != c.cause || got.Object != c.object || d.Rung != c.rung || got.Confidence != diagnose.Likely {
+				t.Errorf("%s about %q, on rung %s, %s; want %s about %q, on %s\n%s", got.ID, got.Object, d.Rung, got.Confidence, c.cause, c.object, c.rung, d.Summary)
+			}
+			if !mentioned(texts(d), c.mentions) {
+				t.Errorf("%q is not mentioned: %s", c.mentions, d.Summary)
+			}
+			if c.rung > diagnose.RungPodCreated && strings.Contains(texts(d), "assigned to a node") {
+				t.Errorf("it has a node, says the status: %s", d.Summary)
+			}
+		})
+	}
+}
+
 func TestEventsOfOthersAndTheirOrderChangeNothing(t *testing.T) {
 	f, err := cluster.Gather(t.Context(), demo(t), "team-a", alice)
 	if err != nil {

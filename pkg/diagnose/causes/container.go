@@ -61,7 +61,7 @@ func matchStart(c *diagnose.Case, kind string) []diagnose.Cause {
 			out = append(out, startCause(c, kind, container, said))
 		}
 	}
-	return out
+	return append(out, quotedCauses(c, kind)...)
 }
 
 // startTrouble tells why a container cannot be started, by the first text that says; an

@@ -19,13 +19,13 @@ import (
 // neighbours are always asked: a Workspace that runs again has something to tell.
 func crashRules() []diagnose.Rule {
 	return []diagnose.Rule{{
-		ID:         "init-container-failing",
+		ID:         initFailing,
 		Blocks:     diagnose.RungReady,
 		Title:      "An init container fails",
 		Recognised: "An init container ended with an error and is started again and again.",
 		Fix:        "Read its log; it is not from the WorkspaceKind, so ask whoever adds it.",
 		Match: func(c *diagnose.Case) []diagnose.Cause {
-			return matchCrash(c, func(container diagnose.Container, _ string) bool { return container.Init })
+			return append(matchCrash(c, func(container diagnose.Container, _ string) bool { return container.Init }), quotedCauses(c, initFailing)...)
 		},
 	}, {
 		ID:         crashLiveness,
@@ -38,9 +38,7 @@ func crashRules() []diagnose.Rule {
 		Title:      "The container is killed for its memory limit",
 		Recognised: "The last run ended with reason OOMKilled, or the runtime says that the memory limit is too low even to start it. It is a warning if the Workspace runs again.",
 		Fix:        "Choose a podConfig with more memory, or use less.",
-		Match: func(c *diagnose.Case) []diagnose.Cause {
-			return append(matchCrashKind(crashOOM)(c), matchStart(c, crashOOM)...)
-		},
+		Match:      matchCrashKind(crashOOM),
 	}, {
 		ID:         crashError,
 		Title:      "The program in the container ends by itself",
@@ -52,7 +50,11 @@ func crashRules() []diagnose.Rule {
 
 func matchCrashKind(kind string) func(c *diagnose.Case) []diagnose.Cause {
 	return func(c *diagnose.Case) []diagnose.Cause {
-		return matchCrash(c, func(container diagnose.Container, k string) bool { return !container.Init && k == kind })
+		crashed := matchCrash(c, func(container diagnose.Container, k string) bool { return !container.Init && k == kind })
+		if kind == crashOOM {
+			return append(crashed, matchStart(c, kind)...)
+		}
+		return append(crashed, quotedCauses(c, kind)...)
 	}
 }
 

@@ -151,6 +151,8 @@ type imageFailure struct {
 	kind      string
 	reason    string
 	certain   bool
+	// unnamed is set if the image is not known; then it stands for the container main.
+	unnamed bool
 	// pulled is set if the image is there but cannot be run.
 	pulled   bool
 	evidence []diagnose.Evidence
@@ -170,6 +172,20 @@ func (f imageFailure) never() bool {
 	return slices.ContainsFunc(f.evidence, func(e diagnose.Evidence) bool {
 		return e.Reason == "ErrImageNeverPull" || strings.Contains(e.Message, "pull policy of Never")
 	})
+}
+
+// configuredImage is the image that the WorkspaceKind has for the imageConfig of the
+// Workspace; else, unnamed, a word for it.
+func configuredImage(c *diagnose.Case) (image string, unnamed bool) {
+	id := c.Workspace.Spec.PodTemplate.Options.ImageConfig
+	if c.Kind.IsFound() {
+		for _, v := range c.Kind.Value.Spec.PodTemplate.Options.ImageConfig.Values {
+			if v.ID == id {
+				return v.Spec.Image, false
+			}
+		}
+	}
+	return "of imageConfig " + id, true
 }
 
 // pullReasons are the waiting reasons of a container whose image cannot be had
@@ -194,20 +210,35 @@ func imageFailures(c *diagnose.Case) []imageFailure {
 			out = append(out, f)
 		}
 	}
-	for _, e := range c.Current {
-		if !e.FromController {
-			continue
-		}
-		if image := imageIn(e.Message); image != "" {
-			f := imageFailure{kind: pullKind(e.Message, image), reason: pullReason(e.Message), evidence: []diagnose.Evidence{e.Evidence()}}
-			f.container.Spec.Image = image
-			if f.kind == "" {
-				f.kind = imageFailed
+	if c.Pod == nil {
+		for _, e := range c.CurrentOf("Pod", "Failed") {
+			if f, ok := quotedPullFailure(c, e); ok {
+				out = append(out, f)
 			}
-			out = append(out, f)
 		}
 	}
 	return out
+}
+
+// quotedPullFailure is for a person who may not read the Pod: the controller's status
+// quotes the kubelet.
+func quotedPullFailure(c *diagnose.Case, e diagnose.Event) (imageFailure, bool) {
+	image, symptom := imageIn(e.Message), pullSymptoms.MatchString(e.Plain())
+	f := imageFailure{unnamed: image == "", evidence: []diagnose.Evidence{e.Evidence()}}
+	switch {
+	case image == "" && !symptom:
+		return f, false
+	case image == "":
+		image, f.unnamed = configuredImage(c)
+	}
+	f.container.Spec.Image = image
+	if f.kind = pullKind(e.Message, image); f.kind == "" {
+		f.kind = imageFailed
+	}
+	if !symptom {
+		f.reason = pullReason(e.Message)
+	}
+	return f, true
 }
 
 func imageFailureOf(c *diagnose.Case, container diagnose.Container) (imageFailure, bool) {
@@ -402,6 +433,9 @@ func imageCause(c *diagnose.Case, f imageFailure, say func(*diagnose.Case, image
 		Evidence:   f.evidence,
 		State:      diagnose.StateError,
 		Chain:      []string{"Workspace " + c.Name(), "Pod cannot start", strings.TrimSpace("image " + f.image() + forContainer(f.container)), say(c, f)},
+	}
+	if f.unnamed {
+		cause.Object = "Container/" + diagnose.MainContainer
 	}
 	if f.certain {
 		cause.Confidence = diagnose.Certain

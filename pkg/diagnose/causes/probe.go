@@ -15,7 +15,7 @@ import (
 // probeRules are about containers that run and do not become ready.
 func probeRules() []diagnose.Rule {
 	return []diagnose.Rule{{
-		ID:         "readiness-probe-failing",
+		ID:         unready,
 		Blocks:     diagnose.RungReady,
 		Title:      "A container runs and does not become ready",
 		Recognised: "A container (main or a sidecar) runs, its status is not ready, and the newest Unhealthy Event about it is of this run; or it has a probe and had ample time. Pending while it is within the time that its probes grant.",
@@ -56,7 +56,9 @@ func matchUnready(c *diagnose.Case) []diagnose.Cause {
 			}
 			cause.Summary = fmt.Sprintf("%s%s runs for %s and is not ready: %s probe failed (%s).",
 				strings.ToUpper(what[:1]), what[1:], duration.HumanDuration(ran), kind, quote(reason))
-			cause.Confidence = diagnose.Certain // status says not ready, the kubelet why
+			if !said.FromController {
+				cause.Confidence = diagnose.Certain // status says not ready, the kubelet why
+			}
 			cause.Chain = append(cause.Chain, said.Plain())
 			cause.Evidence = []diagnose.Evidence{said.Evidence()}
 		}
@@ -65,7 +67,7 @@ func matchUnready(c *diagnose.Case) []diagnose.Cause {
 		}
 		out = append(out, cause)
 	}
-	return out
+	return append(out, quotedCauses(c, unready)...)
 }
 
 // unhealthy is the newest failure of a probe since the container was started; nil if
@@ -74,7 +76,7 @@ func matchUnready(c *diagnose.Case) []diagnose.Cause {
 func unhealthy(container diagnose.Container, started time.Time) *diagnose.Event {
 	var found *diagnose.Event
 	for i, e := range container.Events {
-		if e.Reason != "Unhealthy" || !e.IsWarning() || e.Last.Before(started.Truncate(time.Second)) {
+		if e.Reason != "Unhealthy" || !e.IsWarning() || !e.FromController && e.Last.Before(started.Truncate(time.Second)) {
 			continue
 		}
 		if kind, _ := parseProbe(e.Plain()); kind != "Liveness" {

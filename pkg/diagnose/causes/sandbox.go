@@ -42,7 +42,6 @@ const (
 
 var (
 	sandboxReasons = []string{"FailedCreatePodSandBox", "FailedCreatePodContainer", "NetworkNotReady"}
-	sandboxPattern = regexp.MustCompile(`(?i)fail(ed)? (to )?create pod sandbox|network is not ready|unable to ensure pod container exists`)
 	// The words of host-local, AWS VPC CNI, Calico, Cilium, Whereabouts, Azure, Antrea,
 	// Terway and OVN-Kubernetes.
 	noIPPattern    = regexp.MustCompile(`(?i)no (more )?(free |available )?ip(v[46])?s?( address(es)?)? (available|left|in|free)|failed to assign an ip address to container|assigned 0 out of \d+ requested|no (free|available|more free) (ip|address|affine block)|no more free|range is full|could not allocate ip in range|no available (pod )?ip|no addresses (available|left)|ips? exhausted|pool (is )?exhausted|exhausted.{0,40}\bips?\b|ipnotenough|insufficient (capacity|(free )?ip)|no ips available|not enough ips?( address(es)?)? available|unable to allocate ip|ran out of ip`)
@@ -67,7 +66,7 @@ func parseSandbox(message string) sandboxKind {
 }
 
 func matchSandbox(c *diagnose.Case, kinds ...sandboxKind) []diagnose.Cause {
-	said := sandboxWarnings(c)
+	said := c.CurrentOf("Pod", sandboxReasons...)
 	// The newest that says something; "context deadline exceeded" is what follows when an
 	// earlier attempt hangs.
 	for _, symptoms := range []bool{false, true} {
@@ -88,16 +87,6 @@ func matchSandbox(c *diagnose.Case, kinds ...sandboxKind) []diagnose.Cause {
 }
 
 var sandboxSymptom = regexp.MustCompile(`(?i)sandbox: rpc error: code = (DeadlineExceeded|Unknown) desc = context deadline exceeded$|is reserved for|network is not ready`)
-
-func sandboxWarnings(c *diagnose.Case) []diagnose.Event {
-	out := c.CurrentOf("Pod", sandboxReasons...)
-	for _, e := range c.Current {
-		if e.FromController && sandboxPattern.MatchString(e.Message) {
-			out = append(out, e)
-		}
-	}
-	return out
-}
 
 func sandboxCause(c *diagnose.Case, kind sandboxKind, e diagnose.Event) diagnose.Cause {
 	reason := sandboxReason(e.Plain())

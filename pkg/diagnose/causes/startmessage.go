@@ -20,6 +20,8 @@ const (
 	crashOOM      = "crash-loop-oom-killed"
 	crashLiveness = "crash-loop-liveness-probe"
 	startFailed   = "container-start-failed"
+	initFailing   = "init-container-failing"
+	unready       = "readiness-probe-failing"
 )
 
 // startPatterns tell failures to make or start a container apart, in this order. The

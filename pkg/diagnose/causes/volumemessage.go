@@ -168,10 +168,7 @@ func volumeFaults(c *diagnose.Case) []volumeFault {
 		grade int
 	}
 	var found []graded
-	for _, e := range c.CurrentOf("Pod", "FailedMount", "FailedAttachVolume", "FailedMapVolume", "") { // newest first
-		if e.Reason == "" && !e.FromController {
-			continue
-		}
+	for _, e := range c.CurrentOf("Pod", "FailedMount", "FailedAttachVolume", "FailedMapVolume") { // newest first
 		id, detail, volume, grade := parseVolume(e.Message)
 		if grade == gradeNone || grade != gradeSymptom && succeededSince(c, volume, e) {
 			continue
