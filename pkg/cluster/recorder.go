@@ -23,6 +23,7 @@ type Recorder struct {
 	mu        sync.Mutex
 	objects   map[string]*unstructured.Unstructured
 	lists     map[ListClaim]bool
+	masks     masks
 	absent    map[string]bool
 	unchecked map[string]facts.Unchecked
 }
@@ -34,6 +35,7 @@ func NewRecorder(from Reader) *Recorder {
 		from:      from,
 		now:       from.Now(),
 		objects:   map[string]*unstructured.Unstructured{},
+		masks:     newMasks(),
 		lists:     map[ListClaim]bool{},
 		absent:    map[string]bool{},
 		unchecked: map[string]facts.Unchecked{},
@@ -88,20 +90,24 @@ func (r *Recorder) IsComplete(resource Resource, opts ListOptions) bool {
 	return r.from.IsComplete(resource, opts)
 }
 
-// keep stores a redacted copy; what the reader got stays as it is.
+// keep stores a copy; what the reader got stays as it is.
 func (r *Recorder) keep(u *unstructured.Unstructured) {
 	c := u.DeepCopy()
-	redact(c)
+	dropBookkeeping(c)
+	r.masks.learn(c)
 	r.objects[c.GetAPIVersion()+"/"+c.GetKind()+"/"+c.GetNamespace()+"/"+c.GetName()] = c
 }
 
-// Snapshot returns the record.
+// Snapshot returns the record, redacted: the content of Secrets and ConfigMaps has never
+// been read, and the literal values of environment variables are masked.
 func (r *Recorder) Snapshot() Snapshot {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s := Snapshot{APIVersion: facts.APIVersion, Kind: SnapshotKind, CapturedAt: r.now.UTC(), Items: []map[string]any{}}
 	for _, key := range sortedKeys(r.objects) {
-		s.Items = append(s.Items, r.objects[key].Object)
+		item := r.objects[key].DeepCopy()
+		r.masks.apply(item)
+		s.Items = append(s.Items, item.Object)
 	}
 	s.Absent = sortedKeys(r.absent)
 	for _, key := range sortedKeys(r.unchecked) {
@@ -123,47 +129,4 @@ func sortedKeys[V any](m map[string]V) []string {
 	}
 	slices.Sort(keys)
 	return keys
-}
-
-// Redacted stands in a snapshot for what nobody else should read.
-const Redacted = "<redacted>"
-
-// redact takes out of an object what may be confidential and explains nothing: the
-// literal values of environment variables, and two kinds of bookkeeping that repeat
-// them. The content of Secrets and ConfigMaps has never been read.
-func redact(u *unstructured.Unstructured) {
-	u.SetManagedFields(nil)
-	if a := u.GetAnnotations(); a != nil {
-		delete(a, "kubectl.kubernetes.io/last-applied-configuration")
-		if len(a) == 0 {
-			a = nil
-		}
-		u.SetAnnotations(a)
-	}
-	if u.GetKind() != Events.Kind {
-		maskEnv(u.Object)
-	}
-}
-
-// maskEnv masks the values in every list of environment variables below v, whether of a
-// Pod, of a template or of a WorkspaceKind.
-func maskEnv(v any) {
-	switch v := v.(type) {
-	case map[string]any:
-		for key, item := range v {
-			list, isList := item.([]any)
-			if isList && (key == "env" || key == "extraEnv") {
-				for _, e := range list {
-					if variable, ok := e.(map[string]any); ok && variable["value"] != nil {
-						variable["value"] = Redacted
-					}
-				}
-			}
-			maskEnv(item)
-		}
-	case []any:
-		for _, item := range v {
-			maskEnv(item)
-		}
-	}
 }

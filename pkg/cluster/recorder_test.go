@@ -51,6 +51,56 @@ func TestSnapshotGivesTheSameFacts(t *testing.T) {
 	}
 }
 
+// That a Pod has another value than its template must survive the masking, and nothing
+// else about the values may.
+func TestMasksTellValuesApart(t *testing.T) {
+	text := `
+{apiVersion: v1, kind: Pod, metadata: {name: old, namespace: ns}, spec: {containers: [{name: main, env: [{name: A, value: one}, {name: B, value: one}, {name: PATH_PREFIX, value: /ws/x}, {name: EMPTY, value: ""}]}]}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: same, namespace: ns}, spec: {containers: [{name: main, env: [{name: A, value: one}, {name: B, value: one}, {name: PATH_PREFIX, value: /ws/y}, {name: EMPTY, value: ""}]}]}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: new, namespace: ns}, spec: {containers: [{name: main, env: [{name: A, value: two}, {name: B, value: one}, {name: PATH_PREFIX, value: /ws/x}, {name: EMPTY, value: ""}]}]}}
+---
+{apiVersion: kubeflow.org/v1beta1, kind: WorkspaceKind, metadata: {name: k}, spec: {podTemplate: {extraEnv: [{name: PATH_PREFIX, value: '{{ httpPathPrefix "x" }}'}, {name: A, value: one}]}}}`
+	read := func() map[string]map[string]string {
+		recorder := NewRecorder(openText(t, text))
+		for _, name := range []string{"old", "same", "new"} { // before the WorkspaceKind
+			if _, err := recorder.Get(t.Context(), Pods, "ns", name); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := recorder.Get(t.Context(), WorkspaceKinds, "", "k"); err != nil {
+			t.Fatal(err)
+		}
+		out := map[string]map[string]string{}
+		for _, item := range recorder.Snapshot().Items {
+			name := item["metadata"].(map[string]any)["name"].(string)
+			out[name] = map[string]string{}
+			eachVariable(item, func(variable string, v map[string]any) { out[name][variable] = v["value"].(string) })
+		}
+		return out
+	}
+	got := read()
+	if diff := cmp.Diff(got["old"], got["same"]); diff != "" {
+		t.Errorf("the same values, or those of a template, differ: %s", diff)
+	}
+	if got["k"]["A"] != got["old"]["A"] || got["k"]["PATH_PREFIX"] != got["old"]["PATH_PREFIX"] {
+		t.Errorf("the WorkspaceKind differs from the Pod: %v", got)
+	}
+	if got["new"]["A"] == got["old"]["A"] || got["new"]["B"] != got["old"]["B"] {
+		t.Errorf("a change cannot be seen: %v", got)
+	}
+	if got["old"]["A"] == got["old"]["B"] {
+		t.Error("two variables can be seen to have the same value")
+	}
+	if got["old"]["EMPTY"] != "" {
+		t.Errorf("nothing is masked as %q", got["old"]["EMPTY"])
+	}
+	if again := read(); again["old"]["A"] == got["old"]["A"] {
+		t.Error("another snapshot has the same masks: values can be found by trying")
+	}
+}
+
 func TestSnapshotIsRedacted(t *testing.T) {
 	recorder := NewRecorder(openText(t, `
 {apiVersion: v1, kind: Pod, metadata: {name: p, namespace: ns,

@@ -1,6 +1,7 @@
 package causes
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -11,6 +12,12 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-workspace/kubectl-workspace/pkg/cluster"
 	"github.com/kubectl-workspace/kubectl-workspace/pkg/diagnose"
@@ -175,3 +182,86 @@ func texts(v any) string {
 }
 
 func normal(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), " ")) }
+
+// A snapshot of every case is explained as the case itself, although it claims only what
+// was asked for and masks the environment.
+func TestASnapshotIsExplainedAsTheCluster(t *testing.T) {
+	dirs, err := filepath.Glob("../../../testdata/*/*/expected.json")
+	if err != nil || len(dirs) == 0 {
+		t.Fatalf("no cases: %v", err)
+	}
+	for _, file := range dirs {
+		e, _ := diagnoseCase(t, filepath.Dir(file))
+		store, err := cluster.OpenSnapshot([]string{filepath.Join(filepath.Dir(file), "objects.yaml")}, nil, time.Time{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := againFromASnapshot(t, store, e.Namespace, e.Workspace); diff != "" {
+			t.Errorf("%s (-read +snapshot): %s", filepath.Base(filepath.Dir(file)), diff)
+		}
+	}
+}
+
+// againFromASnapshot records what is read about a Workspace, and tells how the explanation
+// of the record differs from the explanation of what was read.
+func againFromASnapshot(t *testing.T, r cluster.Reader, namespace, name string) (diff string) {
+	t.Helper()
+	gather := func(r cluster.Reader) diagnose.Diagnosis {
+		f, err := cluster.Gather(t.Context(), r, namespace, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return Diagnose(f)
+	}
+	recorder := cluster.NewRecorder(r)
+	want := gather(recorder)
+	written, err := yaml.Marshal(recorder.Snapshot())
+	if err != nil {
+		t.Fatal(err)
+	}
+	store, err := cluster.OpenSnapshot([]string{"-"}, bytes.NewReader(written), time.Time{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cmp.Diff(want, gather(store))
+}
+
+// What differs in the environment alone must be seen in a snapshot too.
+func TestASnapshotShowsAChangedEnvironment(t *testing.T) {
+	for name, c := range map[string]struct{ pod, template, cause string }{
+		"changed": {"one", "two", "pod-stuck-on-old-template"},
+		"equal":   {"one", "one", crashError},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := newDemoCase(t, alice)
+			e.Secrets["minio-creds"] = e.Secrets["git-token"]
+			e.noEvents()
+			crashed := corev1.ContainerStatus{Name: diagnose.MainContainer, RestartCount: 2}
+			crashed.State.Waiting = &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}
+			crashed.LastTerminationState.Terminated = &corev1.ContainerStateTerminated{ExitCode: 1, Reason: "Error"}
+			e.pod().Status.ContainerStatuses = []corev1.ContainerStatus{crashed}
+			e.behind(func(s *corev1.PodSpec) { s.Containers[0].Env = []corev1.EnvVar{{Name: "MODE", Value: c.template}} })
+			e.pod().Spec.Containers[0].Env = []corev1.EnvVar{{Name: "MODE", Value: c.pod}}
+			store := cluster.NewStore(e.Now)
+			for _, o := range []runtime.Object{e.Workspace, e.Kind.Value, e.set(), e.pod()} {
+				store.Add(asUnstructured(t, o))
+			}
+			if d := explain(t, store, alice); d.Reason() != c.cause {
+				t.Errorf("reason = %s, want %s", d.Reason(), c.cause)
+			}
+			if diff := againFromASnapshot(t, store, "team-a", alice); diff != "" {
+				t.Errorf("(-read +snapshot): %s", diff)
+			}
+		})
+	}
+}
+
+// asUnstructured turns an object of the demo into what a Store holds.
+func asUnstructured(t *testing.T, o runtime.Object) *unstructured.Unstructured {
+	t.Helper()
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &unstructured.Unstructured{Object: content}
+}
