@@ -123,7 +123,7 @@ func (c *Case) refine(r Rung) Rung {
 			return r
 		case e.IsWarning() && eventRungs[e.Reason] == RungSandbox:
 			return RungMounted
-		case slices.Contains([]string{"Pulling", "Pulled", "Created", "Started"}, e.Reason) && Condition(c.Pod, corev1.PodReadyToStartContainers) == nil:
+		case slices.Contains(progress, e.Reason) && Condition(c.Pod, corev1.PodReadyToStartContainers) == nil:
 			if strings.HasPrefix(e.FieldPath, "spec.initContainers") {
 				return RungSandbox
 			}
@@ -145,6 +145,12 @@ func (c *Case) sortWarnings() {
 			continue
 		}
 		rung, bound := eventRungs[e.Reason]
+		if e.Reason == networkNotReady && c.Reached < RungReady && !c.progressedSince(e.Last) {
+			// The kubelet does nothing for a Pod whose network is down, though its sandbox
+			// may have been made before.
+			c.Current = append(c.Current, e)
+			continue
+		}
 		switch {
 		case isNoise(e),
 			e.Object.Kind == "StatefulSet" && c.Pod != nil,
@@ -157,6 +163,25 @@ func (c *Case) sortWarnings() {
 		}
 	}
 }
+
+// networkNotReady is the kubelet's reason for leaving a Pod alone as long as the network
+// plugin of its node does not work.
+const networkNotReady = "NetworkNotReady"
+
+// progressedSince reports whether the kubelet got on with the Pod after a moment.
+func (c *Case) progressedSince(t time.Time) bool {
+	if s := Condition(c.Pod, corev1.PodReadyToStartContainers); s != nil && s.Status == corev1.ConditionTrue && s.LastTransitionTime.After(t) {
+		return true
+	}
+	return slices.ContainsFunc(c.All, func(e Event) bool {
+		return e.Object.Kind == "Pod" && e.Last.After(t) && (slices.Contains(progress, e.Reason) || e.IsWarning() && slices.Contains(containerReasons, e.Reason))
+	}) || slices.ContainsFunc(c.Containers(), func(s corev1.ContainerStatus) bool {
+		return s.State.Running != nil && s.State.Running.StartedAt.After(t)
+	})
+}
+
+// progress are the reasons of the kubelet's Events about a container that gets on.
+var progress = []string{"Pulling", "Pulled", "Created", "Started"}
 
 // CurrentOf returns the current Warnings about objects of a kind whose reason is one
 // of those given (any reason, if none is given), newest first.

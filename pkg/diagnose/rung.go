@@ -129,8 +129,11 @@ func containerStatus(statuses []corev1.ContainerStatus, name string) *corev1.Con
 	return nil
 }
 
-// Condition returns the Pod's condition of this type, nil if it has none.
+// Condition returns the Pod's condition of this type, nil if it has none or pod is nil.
 func Condition(pod *corev1.Pod, t corev1.PodConditionType) *corev1.PodCondition {
+	if pod == nil {
+		return nil
+	}
 	for i := range pod.Status.Conditions {
 		if pod.Status.Conditions[i].Type == t {
 			return &pod.Status.Conditions[i]
@@ -147,19 +150,20 @@ func conditionIs(pod *corev1.Pod, t corev1.PodConditionType) bool {
 // eventRungs gives the rung that a Warning complains about, by its reason. A reason
 // that is not listed is not bound to a rung.
 var eventRungs = map[string]Rung{
-	"FailedCreate":           RungPodCreated,
-	"FailedScheduling":       RungScheduled,
-	"NotTriggerScaleUp":      RungScheduled,
-	"FailedAttachVolume":     RungMounted,
-	"FailedMount":            RungMounted,
-	"FailedMapVolume":        RungMounted,
-	"FailedCreatePodSandBox": RungSandbox,
-	"NetworkNotReady":        RungSandbox,
-	"CNINotReady":            RungSandbox,
-	"Failed":                 RungStarted,
-	"InspectFailed":          RungStarted,
-	"ErrImageNeverPull":      RungStarted,
-	"BackOff":                RungStarted,
-	"Unhealthy":              RungReady,
-	"ProbeWarning":           RungReady,
+	"FailedCreate":                     RungPodCreated,
+	"FailedScheduling":                 RungScheduled,
+	"NotTriggerScaleUp":                RungScheduled,
+	"FailedAttachVolume":               RungMounted,
+	"FailedMount":                      RungMounted,
+	"FailedMapVolume":                  RungMounted,
+	"VolumePermissionChangeInProgress": RungMounted,
+	"FailedCreatePodSandBox":           RungSandbox,
+	networkNotReady:                    RungSandbox,
+	"CNINotReady":                      RungSandbox,
+	"Failed":                           RungStarted,
+	"InspectFailed":                    RungStarted,
+	"ErrImageNeverPull":                RungStarted,
+	"BackOff":                          RungStarted,
+	"Unhealthy":                        RungReady,
+	"ProbeWarning":                     RungReady,
 }

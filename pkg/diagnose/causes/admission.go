@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/kubectl-workspace/kubectl-workspace/pkg/diagnose"
 	"github.com/kubectl-workspace/kubectl-workspace/pkg/facts"
@@ -40,11 +43,13 @@ func admissionRules() []diagnose.Rule {
 func podRefusals() []podRefusal {
 	return []podRefusal{{
 		id:         "admission-webhook-unreachable",
-		title:      "An admission webhook does not answer",
-		recognised: `says: failed calling webhook "x".`,
+		title:      "An admission webhook cannot be asked",
+		recognised: `says: failed calling webhook "x"; or that the admission did not end in time: failed to complete mutation, request did not complete within requested timeout.`,
 		fix:        "An administrator has to repair the webhook or the way to it; Pods are refused until then.",
-		patterns:   patterns(`(?s)failed calling (?:admission )?webhook "([^"]+)": (.*)`),
-		explain:    explainWebhookUnreachable,
+		patterns: patterns(
+			`(?s)failed calling (?:admission )?webhook "([^"]+)": (.*)`,
+			`()(failed to complete (?:mutation|validation)\b.*|request did not complete within (?:the )?(?:requested|allotted) timeout)`),
+		explain: explainWebhookUnreachable,
 	}, {
 		id:         "admission-webhook-denied",
 		title:      "An admission webhook refuses the Pod",
@@ -73,10 +78,11 @@ func podRefusals() []podRefusal {
 	}, {
 		id:         "quota-exceeded",
 		title:      "A ResourceQuota is used up",
-		recognised: "says: exceeded quota.",
+		recognised: "says: exceeded quota. Or: status unknown for quota, which nobody has counted yet.",
 		fix:        "Pause or delete what uses up the quota, choose a smaller podConfig, or ask for more quota.",
 		patterns: patterns(
 			`(?s)exceeded quota: ([^,\s]+)(.*)`,
+			`(?s)(status unknown) for quota: ([^,\s]+)(.*)`,
 			`(?s)()(insufficient quota to (?:match these scopes|consume): .*)`),
 		explain: explainQuota,
 	}, {
@@ -220,7 +226,7 @@ func explainServiceAccount(c *diagnose.Case, m []string) diagnose.Cause {
 		return cause
 	case c.ServiceAccounts[name].IsAbsent():
 		cause.Confidence = diagnose.Certain
-		cause.Summary = fmt.Sprintf("ServiceAccount %q does not exist in namespace %s (not found), so the API server refuses the Pod of Workspace %s.", name, c.Namespace(), c.Name())
+		cause.Summary = fmt.Sprintf("ServiceAccount %q does not exist in namespace %s, so the API server refuses the Pod of Workspace %s.", name, c.Namespace(), c.Name())
 	case c.ServiceAccounts[name].IsFound():
 		cause.Confidence = diagnose.Certain
 		cause.State = diagnose.StatePending
@@ -242,6 +248,9 @@ func explainServiceAccount(c *diagnose.Case, m []string) diagnose.Cause {
 }
 
 func explainQuota(c *diagnose.Case, m []string) diagnose.Cause {
+	if m[1] == "status unknown" {
+		return explainUncountedQuota(c, m[2])
+	}
 	object, words := "ResourceQuota", "A ResourceQuota"
 	if m[1] != "" {
 		object += "/" + m[1]
@@ -257,6 +266,29 @@ func explainQuota(c *diagnose.Case, m []string) diagnose.Cause {
 			{Text: "Pause a Workspace that nobody needs, or choose a smaller podConfig", Risk: diagnose.RiskDisruptive},
 		},
 	}
+}
+
+// quotaGrace is how long kube-controller-manager may take to count what a new quota is
+// about: its queue holds a few seconds' work.
+const quotaGrace = time.Minute
+
+// explainUncountedQuota is a quota whose usage is not known yet. The StatefulSet tries
+// again by itself.
+func explainUncountedQuota(c *diagnose.Case, name string) diagnose.Cause {
+	cause := diagnose.Cause{
+		Object: "ResourceQuota/" + name,
+		State:  diagnose.StatePending,
+		Summary: fmt.Sprintf("ResourceQuota %q of namespace %s is not counted yet (status unknown for quota), so the Pod of Workspace %s is refused for now.",
+			name, c.Namespace(), c.Name()),
+		Fixes: []diagnose.Fix{describeFix(c, "See whether it shows what is used", "resourcequota", name)},
+	}
+	for _, e := range failedCreates(c) {
+		if strings.Contains(e.Message, "status unknown for quota: "+name) && !e.First.IsZero() && c.Now.Sub(e.First) > quotaGrace {
+			cause.State = diagnose.StateError
+			cause.Summary += fmt.Sprintf(" That has been so for %s: kube-controller-manager, which counts, does not seem to work.", duration.HumanDuration(c.Now.Sub(e.First)))
+		}
+	}
+	return cause
 }
 
 func explainQuotaRequires(c *diagnose.Case, m []string) diagnose.Cause {
@@ -316,10 +348,21 @@ func explainWebhookDenied(c *diagnose.Case, m []string) diagnose.Cause {
 }
 
 func explainWebhookUnreachable(c *diagnose.Case, m []string) diagnose.Cause {
+	how := "does not answer the API server"
+	switch {
+	case badAnswer.MatchString(m[2]):
+		how = "answers in a way that the API server does not understand"
+	case strings.Contains(m[2], "x509") || strings.Contains(m[2], "tls: "):
+		how = "has a certificate that the API server does not accept"
+	}
 	cause := diagnose.Cause{
 		Object: webhookObject(m[1], m[2]),
-		Summary: sentence(fmt.Sprintf("Admission webhook %q does not answer the API server, so the Pod of Workspace %s cannot be created",
-			m[1], c.Name()), strings.TrimPrefix(m[2], "failed to call webhook: ")),
+		Summary: sentence(fmt.Sprintf("Admission webhook %q %s, so the Pod of Workspace %s cannot be created",
+			m[1], how, c.Name()), strings.TrimPrefix(m[2], "failed to call webhook: ")),
+	}
+	if m[1] == "" {
+		cause.Object = "MutatingWebhook"
+		cause.Summary = sentence(fmt.Sprintf("The API server did not get through the admission of the Pod of Workspace %s in time: one of its webhooks is too slow or does not answer", c.Name()), m[2])
 	}
 	if service, ns := webhookService(m[2]); service != "" {
 		cause.Fixes = append(cause.Fixes, inspect("See whether its Service has Pods behind it", "kubectl", "get", "service,endpoints,pods", "-n", ns))
@@ -327,6 +370,9 @@ func explainWebhookUnreachable(c *diagnose.Case, m []string) diagnose.Cause {
 	cause.Fixes = append(cause.Fixes, webhooksFix())
 	return cause
 }
+
+// badAnswer is what the API server says of a webhook that does answer.
+var badAnswer = regexp.MustCompile(`received (?:invalid webhook response|undecodable patch)|expected response\.uid|expected webhook response of|webhook response of an invalid|invalid character '|could not find the requested resource|an error on the server|unsupported patch type|the server rejected our request`)
 
 func explainPolicyDenied(c *diagnose.Case, m []string) diagnose.Cause {
 	return diagnose.Cause{

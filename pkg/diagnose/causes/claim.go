@@ -213,7 +213,10 @@ func (v *claimView) said() string {
 }
 
 func (v claimView) notFound() (string, diagnose.Cause) {
-	summary := fmt.Sprintf("PersistentVolumeClaim %q does not exist in namespace %s (not found); %s needs it.", v.name, v.c.Namespace(), v.cause.Origin)
+	summary := fmt.Sprintf("PersistentVolumeClaim %q does not exist in namespace %s; %s needs it.", v.name, v.c.Namespace(), v.cause.Origin)
+	if len(v.cause.Evidence) == 0 {
+		v.cause.Evidence = []diagnose.Evidence{notFound("PersistentVolumeClaim", v.name)}
+	}
 	if !v.c.Claims[v.name].IsAbsent() {
 		v.cause.Confidence = diagnose.Likely
 		summary = fmt.Sprintf("Kubernetes reports that PersistentVolumeClaim %q is not found in namespace %s; %s needs it.", v.name, v.c.Namespace(), v.cause.Origin)

@@ -122,7 +122,7 @@ func TestCrashCauses(t *testing.T) {
 		"evicted": {func(p *podCase) {
 			p.pod.Status.Phase = corev1.PodFailed
 			p.container("main", corev1.ContainerStatus{State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 137, Reason: "Error"}}})
-		}, podWant{diagnose.UnexplainedID, "Pod/ws-alice-notebook-x7k2p-0", diagnose.StateError, false, "", ""}},
+		}, podWant{"pod-ended", "Pod/ws-alice-notebook-x7k2p-0", diagnose.StateError, true, "has ended (Failed): container main ended with exit code 137", ""}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newPodCase(t)

@@ -97,6 +97,12 @@ func (p *podCase) event(container, reason, message string, ago time.Duration) *p
 	return p
 }
 
+// sandbox sets whether the Pod's sandbox is there; it was made an hour ago.
+func (p *podCase) sandbox(s corev1.ConditionStatus) {
+	p.pod.Status.Conditions[2].Status = s
+	p.pod.Status.Conditions[2].LastTransitionTime = metav1.Time{Time: p.facts.Now.Add(-time.Hour)}
+}
+
 func waitingWith(reason, message string) corev1.ContainerStatus {
 	return corev1.ContainerStatus{State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: message}}}
 }

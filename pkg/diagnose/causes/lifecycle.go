@@ -84,7 +84,52 @@ func lifecycleRules() []diagnose.Rule {
 		Recognised: "The Pod has Failed with one of the kubelet's reasons for rejecting one (UnexpectedAdmissionError, OutOfcpu, NodeAffinity and others).",
 		Fix:        "The StatefulSet makes a new Pod; if it does not, or that meets the same end, look at the node.",
 		Match:      matchRejected,
+	}, {
+		ID:         "pod-ended",
+		Blocks:     diagnose.RungReady,
+		Title:      "The Pod has ended",
+		Recognised: "The Pod's phase is Failed or Succeeded, and no other cause says why.",
+		Fix:        "The StatefulSet makes a new Pod. See why this one has ended: its deadline (activeDeadlineSeconds), or what its containers say.",
+		Match:      matchEnded,
 	}}
+}
+
+func matchEnded(c *diagnose.Case) []diagnose.Cause {
+	if c.Pod == nil || c.Pod.DeletionTimestamp != nil || c.Pod.Status.Phase != corev1.PodFailed && c.Pod.Status.Phase != corev1.PodSucceeded ||
+		len(matchEvicted(c))+len(matchRejected(c))+len(matchPodPreempted(c)) > 0 {
+		return nil
+	}
+	status := c.Pod.Status
+	cause := diagnose.Cause{
+		Object:     "Pod/" + c.Pod.Name,
+		Confidence: diagnose.Certain,
+		State:      diagnose.StateError,
+		Chain:      []string{"Workspace " + c.Name(), fmt.Sprintf("Pod %s has ended (%s)", c.Pod.Name, status.Phase)},
+		Fixes:      []diagnose.Fix{replaceEndedPod(c)},
+	}
+	how := string(status.Phase)
+	if status.Reason != "" {
+		how += ", " + status.Reason
+		cause.Evidence = append(cause.Evidence, podStatusEvidence(c))
+	}
+	detail := status.Message
+	if limit := c.Pod.Spec.ActiveDeadlineSeconds; status.Reason == "DeadlineExceeded" && limit != nil {
+		detail = fmt.Sprintf("its activeDeadlineSeconds of %d were over", *limit)
+		cause.Fixes = append(cause.Fixes, inspect("A Workspace sets no such deadline: see who does (an admission webhook or policy)",
+			"kubectl", "get", "pod", c.Pod.Name, "-n", c.Namespace(), "-o", "jsonpath={.spec.activeDeadlineSeconds}"))
+	}
+	for _, container := range c.PodContainers() {
+		if t := container.Status.State.Terminated; t != nil && !container.Init {
+			said := fmt.Sprintf("%s ended with exit code %d", containerWords(container), t.ExitCode)
+			cause.Evidence = append(cause.Evidence, diagnose.Evidence{Source: cause.Object, Reason: t.Reason, Message: strings.TrimSuffix(said+": "+t.Message, ": ")})
+			if detail == "" {
+				detail = said
+				cause.Fixes = append(cause.Fixes, readLog(c, container))
+			}
+		}
+	}
+	cause.Summary = sentence(fmt.Sprintf("The Pod of Workspace %s has ended (%s)", c.Name(), how), detail)
+	return one(cause)
 }
 
 func matchDeleting(c *diagnose.Case) []diagnose.Cause {

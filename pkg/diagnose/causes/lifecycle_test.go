@@ -1,6 +1,7 @@
 package causes
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -79,17 +80,28 @@ func TestEnded(t *testing.T) {
 		"no room for GPUs": {"OutOfnvidia.com/gpu", "Pod Node didn't have enough resource: nvidia.com/gpu", "pod-admission-rejected", "not enough of a resource"},
 		"new reason":       {"Whatever", "Pod was rejected: for a new reason", "pod-admission-rejected", "for a new reason"},
 		"NUMA":             {"TopologyAffinityError", "Pod Resources cannot be allocated with Topology locality", "pod-admission-rejected", "NUMA"},
+		"deadline":         {"DeadlineExceeded", "Pod was active on the node longer than the specified deadline", "pod-ended", "has ended (Failed, DeadlineExceeded): Pod was active"},
+		"no reason":        {"", "", "pod-ended", "has ended (Failed)"},
 		"preempted":        {"Preempting", "Preempted in order to admit critical pod", "pod-preempted", "critical pod"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := newDemoCase(t, alice).noEvents().failed(c.reason, c.message)
 			object := nodeOne
-			if c.id == "pod-preempted" {
+			if c.id == "pod-preempted" || c.id == "pod-ended" {
 				object = "Pod/" + e.pod().Name
 			}
 			e.check(outcome{c.id, object, diagnose.StateError, true}, c.mention)
 		})
 	}
+	t.Run("its container ended well", func(t *testing.T) {
+		e := newDemoCase(t, alice).noEvents()
+		e.pod().Status = corev1.PodStatus{Phase: corev1.PodSucceeded, ContainerStatuses: []corev1.ContainerStatus{{Name: diagnose.MainContainer,
+			State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Reason: "Completed"}}}}}
+		e.check(outcome{"pod-ended", "Pod/" + e.pod().Name, diagnose.StateError, true}, "has ended (Succeeded): container main ended with exit code 0")
+		if d, _ := e.top(); strings.Contains(d.Summary, "not been") {
+			t.Errorf("a rung is named: %s", d.Summary)
+		}
+	})
 	t.Run("a container that failed by itself", func(t *testing.T) {
 		e := newDemoCase(t, alice).noEvents().failed("", "")
 		if _, top := e.top(); top.ID == "pod-evicted" || top.ID == "pod-admission-rejected" {

@@ -125,7 +125,15 @@ func missingCause(c *diagnose.Case, r facts.Reference, said []diagnose.Event) di
 		ref, ok := parseMissing(message)
 		return ok && ref == r.Object
 	})...)
+	if len(cause.Evidence) == 0 {
+		cause.Evidence = []diagnose.Evidence{notFound(kind, name)}
+	}
 	return cause
+}
+
+// notFound is the answer of the server to our own question, in its words.
+func notFound(kind, name string) diagnose.Evidence {
+	return diagnose.Evidence{Source: kind + "/" + name, Reason: "NotFound", Message: fmt.Sprintf("%ss %q not found", strings.ToLower(kind), name)}
 }
 
 // configErrors quotes the containers that wait for an object of their environment.

@@ -1,12 +1,15 @@
 package causes
 
 import (
+	"strings"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-workspace/kubectl-workspace/pkg/diagnose"
+	"github.com/kubectl-workspace/kubectl-workspace/pkg/facts"
 )
 
 func TestParseMissingKey(t *testing.T) {
@@ -91,5 +94,26 @@ func TestNotRegisteredIsNoise(t *testing.T) {
 	e.pod().Spec.Volumes = nil
 	if d, top := e.top(); d.State != diagnose.StatePending || len(d.History) != 1 || top.ID == "configmap-not-found" {
 		t.Errorf("%s, %+v", d.State, top)
+	}
+}
+
+// Nothing fails for want of what is optional, wherever it is referred to.
+func TestWhatIsOptionalIsNotMissed(t *testing.T) {
+	for _, optional := range []bool{true, false} {
+		p := newPodCase(t)
+		p.facts.Secrets["extra"] = facts.Answer[*metav1.PartialObjectMetadata]{Status: facts.Absent}
+		ref := corev1.LocalObjectReference{Name: "extra"}
+		p.container("main", waitingWith("ContainerCreating", "")).spec(func(c *corev1.Container) {
+			c.EnvFrom = []corev1.EnvFromSource{{SecretRef: &corev1.SecretEnvSource{LocalObjectReference: ref, Optional: &optional}}}
+			c.Env = []corev1.EnvVar{{Name: "A", ValueFrom: &corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{LocalObjectReference: ref, Key: "a", Optional: &optional}}}}
+		})
+		p.pod.Spec.Volumes = append(p.pod.Spec.Volumes,
+			corev1.Volume{Name: "v", VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: "extra", Optional: &optional}}},
+			corev1.Volume{Name: "w", VolumeSource: corev1.VolumeSource{Projected: &corev1.ProjectedVolumeSource{Sources: []corev1.VolumeProjection{
+				{Secret: &corev1.SecretProjection{LocalObjectReference: ref, Optional: &optional}}}}}})
+		d := Diagnose(p.facts)
+		if named := strings.Contains(texts(d.Causes)+texts(d.Warnings), "extra"); named == optional {
+			t.Errorf("optional %v: named = %v\n%s, %+v", optional, named, d.Summary, d.Warnings)
+		}
 	}
 }

@@ -21,7 +21,53 @@ func probeRules() []diagnose.Rule {
 		Recognised: "A container (main or a sidecar) runs, its status is not ready, and the newest Unhealthy Event about it is of this run; or it has a probe and had ample time. Pending while it is within the time that its probes grant.",
 		Fix:        "See what the probe asks for and what the container's log says. A probe with the wrong path or port is corrected in the WorkspaceKind.",
 		Match:      matchUnready,
+	}, {
+		ID:         "readiness-gate-not-met",
+		Blocks:     diagnose.RungReady,
+		Title:      "A readiness gate holds the Pod back",
+		Recognised: "All containers are ready, and a condition that spec.readinessGates of the Pod asks for is not True.",
+		Fix:        "See whoever sets that condition: mostly a load balancer's controller.",
+		Match:      matchGateNotMet,
 	}}
+}
+
+// gatePatience is when a readiness gate is no longer put down to its owner being slow: a
+// load balancer takes a few health checks.
+const gatePatience = 5 * time.Minute
+
+func matchGateNotMet(c *diagnose.Case) []diagnose.Cause {
+	ready := diagnose.Condition(c.Pod, corev1.ContainersReady)
+	if ready == nil || ready.Status != corev1.ConditionTrue || c.Pod.DeletionTimestamp != nil {
+		return nil
+	}
+	var unmet []string
+	for _, g := range c.Pod.Spec.ReadinessGates {
+		if s := diagnose.Condition(c.Pod, g.ConditionType); s == nil || s.Status != corev1.ConditionTrue {
+			unmet = append(unmet, string(g.ConditionType))
+		}
+	}
+	if len(unmet) == 0 {
+		return nil
+	}
+	waited := c.Now.Sub(ready.LastTransitionTime.Time)
+	cause := diagnose.Cause{
+		Object: "Pod/" + c.Pod.Name,
+		Summary: fmt.Sprintf("The containers of Workspace %s are ready, but its Pod waits for the readiness gate %s, for %s now: whoever set it has not reported that it is met.",
+			c.Name(), strings.Join(unmet, ", "), duration.HumanDuration(waited)),
+		Confidence: diagnose.Certain,
+		State:      diagnose.StatePending,
+		Chain:      []string{"Workspace " + c.Name(), "Pod is not Ready", "readiness gate " + strings.Join(unmet, ", ")},
+		Fixes:      inspectPod(c),
+	}
+	if waited > gatePatience {
+		cause.State = diagnose.StateError
+	}
+	for _, t := range append([]string{string(corev1.PodReady)}, unmet...) {
+		if s := diagnose.Condition(c.Pod, corev1.PodConditionType(t)); s != nil && s.Reason+s.Message != "" {
+			cause.Evidence = append(cause.Evidence, diagnose.Evidence{Source: cause.Object, Reason: s.Reason, Message: s.Message})
+		}
+	}
+	return one(cause)
 }
 
 func matchUnready(c *diagnose.Case) []diagnose.Cause {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-workspace/kubectl-workspace/pkg/diagnose"
 )
@@ -45,6 +46,12 @@ func TestProbeCauses(t *testing.T) {
 		"before the last restart": {func(p *podCase) {
 			p.container("main", p.ended(p.runs(20*minute, false), 1, "Error", "", 20*minute)).event("main", "Unhealthy", said, 30*minute)
 		}, podWant{"container-starting", "", diagnose.StatePending, false, "", ""}},
+		"readiness gate": {func(p *podCase) { p.gated(minute, corev1.ConditionFalse) },
+			podWant{"readiness-gate-not-met", "Pod/ws-alice-notebook-x7k2p-0", diagnose.StatePending, true, "readiness gate example.com/lb, for 60s now", ""}},
+		"readiness gate, for long": {func(p *podCase) { p.gated(time.Hour, corev1.ConditionUnknown) },
+			podWant{"readiness-gate-not-met", "Pod/ws-alice-notebook-x7k2p-0", diagnose.StateError, true, "", ""}},
+		"readiness gate that is met": {func(p *podCase) { p.gated(time.Hour, corev1.ConditionTrue) },
+			podWant{diagnose.UnexplainedID, "Pod/ws-alice-notebook-x7k2p-0", diagnose.StatePending, false, "", ""}},
 		"ready": {func(p *podCase) {
 			p.ready().container("main", p.runs(5*minute, true)).event("main", "Unhealthy", said, second)
 		},
@@ -56,6 +63,15 @@ func TestProbeCauses(t *testing.T) {
 			p.check(t, c.want)
 		})
 	}
+}
+
+// gated makes the containers ready and gives the Pod a readiness gate.
+func (p *podCase) gated(ago time.Duration, met corev1.ConditionStatus) {
+	p.container("main", p.runs(2*ago, true))
+	p.pod.Spec.ReadinessGates = []corev1.PodReadinessGate{{ConditionType: "example.com/lb"}}
+	p.pod.Status.Conditions = append(p.pod.Status.Conditions,
+		corev1.PodCondition{Type: corev1.ContainersReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.Time{Time: p.facts.Now.Add(-ago)}},
+		corev1.PodCondition{Type: "example.com/lb", Status: met})
 }
 
 func TestParseProbe(t *testing.T) {

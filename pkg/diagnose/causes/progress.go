@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/kubectl-workspace/kubectl-workspace/pkg/diagnose"
@@ -79,13 +81,77 @@ func matchStarting(c *diagnose.Case) []diagnose.Cause {
 		cause.Summary = fmt.Sprintf("Workspace %s is Pending: its Pod was created %s ago, and it still waits for %s to become ready.",
 			c.Name(), age(c), strings.Join(waits, " and "))
 	}
+	if said := c.CurrentOf("Pod", permissionChange); len(said) > 0 {
+		describePermissionChange(c, &cause, said[0])
+		return one(cause)
+	}
+	if silent := c.Now.Sub(lastSign(c)); silent > startPatience {
+		cause.Summary = strings.TrimSuffix(cause.Summary, ".") + fmt.Sprintf("; nothing has been heard of it for %s, which is long.", duration.HumanDuration(silent))
+		cause.Fixes = append(inspectPod(c), inspectNode(c)...)
+	}
 	return one(cause)
+}
+
+// describePermissionChange says that the files of a volume are being given to the Pod.
+func describePermissionChange(c *diagnose.Case, cause *diagnose.Cause, e diagnose.Event) {
+	volume := "a volume"
+	if m := kubeletVolume.FindStringSubmatch(e.Message); m != nil {
+		volume = "volume " + m[1]
+		if claim := claimOfVolume(c, m[1]); claim != "" {
+			volume = "PersistentVolumeClaim " + claim
+			cause.Object = "PersistentVolumeClaim/" + claim
+		}
+	}
+	cause.Summary = fmt.Sprintf("Workspace %s is Pending: the kubelet of %s gives every file on %s to the group of the Pod (fsGroup), for %s now, which takes long where there are many.",
+		c.Name(), lowerNode(c), volume, duration.HumanDuration(c.Now.Sub(e.First)))
+	cause.Chain = []string{"Workspace " + c.Name(), "Pod waits for its volumes", "the files on " + volume + " change hands"}
+	cause.Evidence = []diagnose.Evidence{e.Evidence()}
+	cause.Fixes = []diagnose.Fix{editKind(c, "To have it done only where it is needed, set fsGroupChangePolicy: OnRootMismatch in the securityContext of the WorkspaceKind")}
 }
 
 // asides are Warnings that keep no Pod from starting.
 var asides = []string{
 	"FailedToRetrieveImagePullSecret", // the pull may work without; if not, the pull says so
-	"DNSConfigForming", "FailedPreStopHook", "ProbeWarning", "Unhealthy",
+	"DNSConfigForming", "FailedPreStopHook", "ProbeWarning", "Unhealthy", permissionChange,
+}
+
+// permissionChange is the kubelet's reason (since 1.35) for saying that it gives all files
+// of a volume to the Pod's group (fsGroup), which takes long where there are many.
+const permissionChange = "VolumePermissionChangeInProgress"
+
+// startPatience is when the start of a Pod of which nothing is heard is no longer put down
+// to the node being slow. The longest that a kubelet waits for one answer of its container
+// runtime, pulls apart, is twice runtimeRequestTimeout, which is 2 minutes by default
+// (k8s.io/cri-client, RunPodSandbox); then it reports a failure.
+const startPatience = 5 * time.Minute
+
+// lastSign is when something was last heard of the Pod's start.
+func lastSign(c *diagnose.Case) time.Time {
+	last := c.Pod.CreationTimestamp.Time
+	see := func(t time.Time) {
+		if t.After(last) {
+			last = t
+		}
+	}
+	for _, s := range c.Pod.Status.Conditions {
+		see(s.LastTransitionTime.Time)
+	}
+	for _, e := range c.All {
+		if e.Object.Kind == "Pod" {
+			see(e.Last)
+		}
+	}
+	for _, s := range c.Containers() {
+		for _, t := range []*corev1.ContainerStateTerminated{s.State.Terminated, s.LastTerminationState.Terminated} {
+			if t != nil {
+				see(t.FinishedAt.Time)
+			}
+		}
+		if r := s.State.Running; r != nil {
+			see(r.StartedAt.Time)
+		}
+	}
+	return last
 }
 
 // harmless reports whether a Warning does not tell against progress: it never does, or it

@@ -34,6 +34,19 @@ func TestProgress(t *testing.T) {
 		}, podWant{"container-starting", "", diagnose.StatePending, false, "containers are being made on node node-1", ""}},
 		"nothing said": {func(p *podCase) { p.container("main", creating) },
 			podWant{"container-starting", "", diagnose.StatePending, false, "", ""}},
+		"nothing said for long": {func(p *podCase) {
+			p.container("main", creating).event("main", "Pulled", "Container image already present on machine", 20*minute)
+			p.pod.CreationTimestamp = metav1.Time{Time: p.facts.Now.Add(-30 * minute)}
+		}, podWant{"container-starting", "", diagnose.StatePending, false, "nothing has been heard of it for 20m, which is long", ""}},
+		"changing the owner of every file": {func(p *podCase) {
+			p.container("main", creating).sandbox(corev1.ConditionFalse)
+			p.facts.Claims["alice-home"].Value.Spec.VolumeName = "pvc-1"
+			p.event("", permissionChange, "Setting volume ownership for 0f2/volumes/kubernetes.io~csi/pvc-1/mount is taking longer than expected, consider using OnRootMismatch - https://kubernetes.io/docs/", 9*minute).
+				event("", permissionChange, "Setting volume ownership for 0f2/volumes/kubernetes.io~csi/pvc-1/mount, processed 51200 files.", second)
+		}, podWant{"container-starting", "PersistentVolumeClaim/alice-home", diagnose.StatePending, false, "gives every file on PersistentVolumeClaim alice-home to the group of the Pod", ""}},
+		"it has changed the owner of every file": {func(p *podCase) {
+			p.container("main", creating).event("", permissionChange, "Setting volume ownership for 0f2/volumes/kubernetes.io~csi/pvc-1/mount is taking longer than expected", minute)
+		}, podWant{"container-starting", "", diagnose.StatePending, false, "containers are being made", ""}},
 		"started, not ready yet": {func(p *podCase) { p.container("main", p.runs(second, false)) },
 			podWant{"container-starting", "", diagnose.StatePending, false, "still waits for container main to become ready", ""}},
 		"a Warning that nobody knows": {func(p *podCase) { p.container("main", creating).event("", "Strange", "something is wrong", second) },

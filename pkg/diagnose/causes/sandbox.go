@@ -20,7 +20,7 @@ func sandboxRules() []diagnose.Rule {
 		Match:      func(c *diagnose.Case) []diagnose.Cause { return matchSandbox(c, sandboxNoIP) },
 	}, {
 		ID:         "sandbox-creation-failed",
-		Blocks:     diagnose.RungSandbox,
+		Blocks:     diagnose.RungReady, // the network can fail after the sandbox was made
 		Title:      "The Pod's sandbox cannot be made",
 		Recognised: "A current FailedCreatePodSandBox, FailedCreatePodContainer or NetworkNotReady says so: the network plugin fails, the container runtime fails, or the node cannot pull its pause image.",
 		Fix:        "It is the node's fault: have the network plugin or the container runtime on it looked at.",
@@ -113,6 +113,9 @@ func sandboxCause(c *diagnose.Case, kind sandboxKind, e diagnose.Event) diagnose
 		reason = pullReason(reason)
 	case sandboxNetwork:
 		what = "cannot make the network of the Pod: its network plugin"
+		if e.Reason == "NetworkNotReady" {
+			what = "does nothing for the Pod as long as its network is not ready: its network plugin"
+		}
 		for _, name := range firstGroup(pluginPattern, e.Message) {
 			if name != "cni" {
 				what += " " + name

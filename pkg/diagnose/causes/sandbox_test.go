@@ -2,6 +2,7 @@ package causes
 
 import (
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -38,13 +39,25 @@ func TestParseSandbox(t *testing.T) {
 
 func TestSandboxCauses(t *testing.T) {
 	const (
-		prefix  = "Failed to create pod sandbox: rpc error: code = Unknown desc = "
-		network = prefix + `failed to setup network for sandbox "1": plugin type="calico" failed (add): connection is unauthorized`
+		prefix   = "Failed to create pod sandbox: rpc error: code = Unknown desc = "
+		notReady = "network is not ready: container runtime network not ready: NetworkReady=false reason:NetworkPluginNotReady message:Network plugin returns error: cni plugin not initialized"
+		network  = prefix + `failed to setup network for sandbox "1": plugin type="calico" failed (add): connection is unauthorized`
 	)
 	for name, c := range map[string]struct {
 		set  func(p *podCase)
 		want podWant
 	}{
+		"network down after the sandbox was made": {func(p *podCase) {
+			p.container("main", waitingWith("ContainerCreating", "")).event("main", "Pulled", "Container image already present on machine", 5*minute).event("", "NetworkNotReady", notReady, second)
+			p.sandbox(corev1.ConditionTrue)
+		}, podWant{"sandbox-creation-failed", "Node/node-1", diagnose.StateError, false, "as long as its network is not ready", ""}},
+		"network up again": {func(p *podCase) {
+			p.container("main", waitingWith("ContainerCreating", "")).event("", "NetworkNotReady", notReady, 5*minute).event("main", "Pulled", "Container image already present on machine", second)
+			p.sandbox(corev1.ConditionTrue)
+		}, podWant{"container-starting", "", diagnose.StatePending, false, "", ""}},
+		"network down while it runs": {func(p *podCase) {
+			p.ready().container("main", p.runs(time.Hour, true)).event("", "NetworkNotReady", notReady, second)
+		}, podWant{"", "", diagnose.StateRunning, false, "", ""}},
 		"network": {func(p *podCase) { p.event("", "FailedCreatePodSandBox", network, second) },
 			podWant{"sandbox-creation-failed", "Node/node-1", diagnose.StateError, false, "network plugin calico fails", ""}},
 		"the cause is older than the symptom": {func(p *podCase) {

@@ -59,8 +59,8 @@ func schedulingRules() []diagnose.Rule {
 func matchNodeNotReady(c *diagnose.Case) []diagnose.Cause {
 	if v := judge(c); v.cause == "node-not-ready" && !isScalingUp(c) {
 		taint := v.taint("node-not-ready")
-		cause := refusalCause(c, v, fmt.Sprintf("Workspace %s waits for %s, which is NotReady or does not answer (%s)",
-			c.Name(), v.onNodes(), strings.TrimSpace(firstOf(taint, v.words()))))
+		cause := refusalCause(c, v, fmt.Sprintf("Workspace %s waits for %s, which %s (%s)",
+			c.Name(), v.onNodes(), v.oneOrMore("is NotReady or does not answer", "are NotReady or do not answer"), strings.TrimSpace(firstOf(taint, v.words()))))
 		cause.Fixes = fixNode(c, v)
 		return one(cause)
 	}
@@ -84,11 +84,11 @@ func matchNodeNotReady(c *diagnose.Case) []diagnose.Cause {
 		cause.Summary = fmt.Sprintf("Node %s, on which the Pod of Workspace %s ran, does not exist any more.", name, c.Name())
 		cause.Fixes = []diagnose.Fix{seeNodes()}
 	case ready != nil && ready.Status != corev1.ConditionTrue:
-		how := "is NotReady"
+		how := "has been NotReady"
 		if ready.Status == corev1.ConditionUnknown {
-			how = "is unreachable: its kubelet does not answer"
+			how = "is unreachable: its kubelet has not answered"
 		}
-		cause.Summary = fmt.Sprintf("Node %s, on which the Pod of Workspace %s is, %s since %s; what the Pod's status says may be out of date.",
+		cause.Summary = fmt.Sprintf("Node %s, on which the Pod of Workspace %s is, %s for %s; what the Pod's status says may be out of date.",
 			name, c.Name(), how, duration.HumanDuration(c.Now.Sub(ready.LastTransitionTime.Time)))
 		cause.Evidence = append(cause.Evidence, diagnose.Evidence{Source: cause.Object, Reason: ready.Reason, Message: ready.Message})
 	case len(said) > 0 && !c.Node.IsFound() && isNewest(c, said[0]):

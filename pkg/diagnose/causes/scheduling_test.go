@@ -177,7 +177,13 @@ func TestScheduling(t *testing.T) {
 		f.Workspace.Status.PodTemplatePod.Name = testPod
 	}
 	runFactCases(t, map[string]factCase{
-		"cpu":                             {[]factEdit{summarySays("3 Insufficient cpu")}, verdictWant{"insufficient-resources", "Node", diagnose.StateError, "cpu (the Pod asks for 4)"}},
+		"cpu":                       {[]factEdit{summarySays("3 Insufficient cpu")}, verdictWant{"insufficient-resources", "Node", diagnose.StateError, "cpu (the Pod asks for 4)"}},
+		"a taint of the only node":  {[]factEdit{schedulerSays("0/1 nodes are available: 1 node(s) had untolerated taint {team: x}.")}, verdictWant{"untolerated-taint", "Node", diagnose.StateError, "the taint team=x of the only node."}},
+		"the only node is cordoned": {[]factEdit{schedulerSays("0/1 nodes are available: 1 node(s) were unschedulable.")}, verdictWant{"node-unschedulable", "Node", diagnose.StateError, "the only node is cordoned (unschedulable) and takes no new Pods"}},
+		"node lost for some time": {[]factEdit{podWith(onNode), func(f *facts.Facts) {
+			f.Node = facts.Answer[*corev1.Node]{Status: facts.Found, Value: &corev1.Node{Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{
+				{Type: corev1.NodeReady, Status: corev1.ConditionUnknown, LastTransitionTime: minutesAgo(17)}}}}}
+		}}, verdictWant{"node-not-ready", "Node/a", diagnose.StateError, "its kubelet has not answered for 17m"}},
 		"ephemeral storage":               {[]factEdit{summarySays("3 Insufficient ephemeral-storage")}, verdictWant{"insufficient-resources", "Node", diagnose.StateError, "ephemeral-storage"}},
 		"pods":                            {[]factEdit{summarySays("3 Too many pods")}, verdictWant{"insufficient-resources", "Node", diagnose.StateError, "pods"}},
 		"room before selector":            {[]factEdit{summarySays("1 Insufficient memory, 2 node(s) didn't match Pod's node affinity/selector")}, verdictWant{"insufficient-resources", "Node", diagnose.StateError, "memory"}},
@@ -215,7 +221,7 @@ func TestScheduling(t *testing.T) {
 		"every selected node is too small": {[]factEdit{selector, schedulerSays("0/2 nodes are available: 1 Insufficient cpu, 1 node(s) didn't match Pod's node affinity/selector."), hasNode("a", func(n *corev1.Node) { inPool(n); ofSize("1")(n) }), hasNode("b", nil)},
 			verdictWant{"insufficient-resources", "Node/a", diagnose.StateError, "a has 1 in all"}},
 		"nodes that are not those of the message": {[]factEdit{schedulerSays("0/3 nodes are available: 3 Insufficient cpu."), hasNode("a", withTaint("team", "x"))},
-			verdictWant{"insufficient-resources", "Node", diagnose.StateError, "3 of 3 nodes"}},
+			verdictWant{"insufficient-resources", "Node", diagnose.StateError, "all 3 nodes"}},
 
 		"gated": {[]factEdit{podWith(func(p *corev1.Pod) { p.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "example.com/queue"}} })},
 			verdictWant{"scheduling-gated", "Pod/" + testPod, diagnose.StatePending, "example.com/queue"}},

@@ -131,17 +131,37 @@ func (v verdict) onNodes() string {
 	case len(names) > 1 && len(names) <= 4:
 		return "nodes " + strings.Join(names, ", ")
 	}
-	n := 0
-	for _, r := range v.refusals {
-		n = max(n, r.nodes)
-	}
+	n := v.count()
 	switch {
 	case n == 0:
 		return "the nodes"
+	case n == 1 && v.total == 1:
+		return "the only node"
+	case n == v.total:
+		return fmt.Sprintf("all %d nodes", n)
 	case v.total > 0:
 		return fmt.Sprintf("%d of %d nodes", n, v.total)
+	case n == 1:
+		return "1 node"
 	}
 	return fmt.Sprintf("%d nodes", n)
+}
+
+// count is on how many nodes the decisive reasons are; 0 if the scheduler does not say.
+func (v verdict) count() int {
+	n := len(v.nodes)
+	for _, r := range v.refusals {
+		n = max(n, r.nodes)
+	}
+	return n
+}
+
+// oneOrMore chooses between the forms of a verb for what onNodes returns.
+func (v verdict) oneOrMore(one, more string) string {
+	if v.count() == 1 {
+		return one
+	}
+	return more
 }
 
 func podConfig(c *diagnose.Case) string { return c.Workspace.Spec.PodTemplate.Options.PodConfig }
@@ -329,15 +349,17 @@ func explainPressure(c *diagnose.Case, v verdict) string {
 			kinds = append(kinds, kind)
 		}
 	}
-	return fmt.Sprintf("Workspace %s waits for %s, which has %s pressure and takes no new Pods until it has recovered",
-		c.Name(), v.onNodes(), strings.Join(kinds, " and "))
+	return fmt.Sprintf("Workspace %s waits for %s, which %s %s pressure and %s no new Pods until that is over",
+		c.Name(), v.onNodes(), v.oneOrMore("has", "have"), strings.Join(kinds, " and "), v.oneOrMore("takes", "take"))
 }
 
 func explainCordon(c *diagnose.Case, v verdict) string {
 	if len(v.nodes) == 0 {
-		return fmt.Sprintf("Workspace %s fits on no open node: %s are cordoned (unschedulable) and take no new Pods", c.Name(), v.onNodes())
+		return fmt.Sprintf("Workspace %s fits on no open node: %s %s cordoned (unschedulable) and %s no new Pods",
+			c.Name(), v.onNodes(), v.oneOrMore("is", "are"), v.oneOrMore("takes", "take"))
 	}
-	return fmt.Sprintf("Workspace %s fits on %s only, and that is cordoned (unschedulable): it takes no new Pods", c.Name(), v.onNodes())
+	return fmt.Sprintf("Workspace %s fits on %s only, and %s cordoned (unschedulable): %s no new Pods",
+		c.Name(), v.onNodes(), v.oneOrMore("that is", "those are"), v.oneOrMore("it takes", "they take"))
 }
 
 func fixCordon(_ *diagnose.Case, v verdict) []diagnose.Fix {

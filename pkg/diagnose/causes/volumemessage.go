@@ -74,9 +74,9 @@ var volumePatterns = []struct {
 }{
 	{"csi-driver-not-registered", regexp.MustCompile(`driver name (\S+) not found in the list of registered CSI drivers`)},
 	{"volume-in-use", regexp.MustCompile(`ReadWriteOncePod access mode and is already in use`)},
-	{"volume-node-affinity-conflict", regexp.MustCompile(`NodeAffinity check failed|no matching NodeSelectorTerms`)},
+	{"volume-node-affinity-conflict", regexp.MustCompile(`NodeAffinity check failed|no matching NodeSelectorTerms|InvalidVolume\.ZoneMismatch|(?i:(?:not|must be) in the same (?:availability )?zone|different availability zones?|is in (?:a )?different zone)`)},
 	{"volume-limit-exceeded", regexp.MustCompile(`(?i)max(?:imum)? (?:number|count|amount|limit) of (?:\w+ )?(?:volumes|disks|attachments)|maximum number of data disks|exceed(?:s|ed)?\b.*(?:max volume|maximum_persistent_disks|volume limit)|maximum_persistent_disks|AttachmentLimitExceeded|(?:attachment|volume|disk) limit (?:\S+ )?(?:exceeded|reached)|too many (?:volumes|disks) attached|(?:Attach|attach)\w* .*ResourceExhausted`)},
-	{"volume-multi-attach", regexp.MustCompile(`Multi-Attach error|Waiting for detach for volume|(?i:already (?:exclusively )?attached to|attached to (?:a |an )?(?:another|different|other) (?:node|instance|server|droplet|vm)|VolumeInUse|RESOURCE_IN_USE_BY_ANOTHER_RESOURCE|already used by pod|still mounted on node|already published (?:to|at) (?:another )?node|is still being used)`)},
+	{"volume-multi-attach", regexp.MustCompile(`Multi-Attach error|Waiting for detach for volume|(?i:already (?:exclusively )?attached to|attached to (?:the |a |an )?(?:another|different|other|wrong) (?:node|instance|server|droplet|vm|host)|current(?:ly| status is) in-use|currently attached to|VolumeInUse|RESOURCE_IN_USE_BY_ANOTHER_RESOURCE|already used by pod|still mounted on node|already published (?:to|at) (?:another )?node|is still being used)`)},
 	// A network file system has no superblock: the message of mount.nfs mentions one all
 	// the same, since mount(8) lists everything that can be wrong.
 	{"volume-mount-failed", regexp.MustCompile(`/sbin/mount\.<type> helper program|-t (?:nfs4?|cifs|glusterfs|ceph|smb3)\b`)},
@@ -92,6 +92,7 @@ var mountHints = []struct {
 	words   string
 	pattern *regexp.Regexp
 }{
+	{"a Secret with the storage driver's own credentials is missing", regexp.MustCompile(`SecretRef\b.*not found|failed to find the secret|secrets? "[^"]+" not found`)},
 	{"the server refuses access (access denied)", regexp.MustCompile(`(?i)access denied by server|mount error\(13\)|Operation not permitted while mounting`)},
 	{"a helper program for this kind of storage is missing on the node", regexp.MustCompile(`helper program|executable file not found|unknown filesystem type|No such device`)},
 	{"the directory does not exist on the server", regexp.MustCompile(`reason given by server: No such file or directory|mount error\(2\)`)},
@@ -128,7 +129,7 @@ func parseVolume(message string) (id, detail, volume string, grade int) {
 		volume = m[1]
 	}
 	switch {
-	case otherVolumes.MatchString(message):
+	case otherVolumes.MatchString(message) && !otherNamespace.MatchString(message):
 		return "", "", volume, gradeNone
 	case timeoutPattern.MatchString(message):
 		if m := unmounted.FindStringSubmatch(message); m != nil {
