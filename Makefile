@@ -104,7 +104,7 @@ latency: build controlplane ## Compare describe with kubectl describe pod on a s
 
 .PHONY: bench
 bench: ## Run the benchmarks
-	$(GO) test -run '^$$' -bench . -benchmem ./pkg/diagnose/causes
+	$(GO) test -run '^$$' -bench . -benchmem ./pkg/cluster ./pkg/diagnose/causes
 
 .PHONY: clean
 clean: ## Remove what was built here (not the control plane in the user's cache)

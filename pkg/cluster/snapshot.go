@@ -3,6 +3,7 @@ package cluster
 import (
 	"bufio"
 	"bytes"
+	stdjson "encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/json"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/yaml"
 
@@ -155,28 +157,63 @@ func (l *snapshotLoader) read(name string, in io.Reader) error {
 	}
 }
 
+// document takes one document. JSON is not left to the YAML parser, which takes many
+// times as long; and it may be several values in a row, as in the output of kubectl
+// cluster-info dump.
 func (l *snapshotLoader) document(doc []byte) error {
-	if len(bytes.TrimSpace(doc)) == 0 {
-		return nil
+	if utilyaml.IsJSONBuffer(doc) {
+		// YAML may begin with a brace, too.
+		if values, err := jsonValues(doc); err == nil {
+			for _, v := range values {
+				if err := l.value(v, json.Unmarshal); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+	}
+	return l.value(doc, func(doc []byte, into any) error { return yaml.Unmarshal(doc, into) })
+}
+
+func jsonValues(doc []byte) ([]stdjson.RawMessage, error) {
+	var values []stdjson.RawMessage
+	for d := stdjson.NewDecoder(bytes.NewReader(doc)); ; {
+		var v stdjson.RawMessage
+		switch err := d.Decode(&v); {
+		case errors.Is(err, io.EOF):
+			return values, nil
+		case err != nil:
+			return nil, err
+		}
+		values = append(values, v)
+	}
+}
+
+// value takes one object, list or Snapshot.
+func (l *snapshotLoader) value(text []byte, unmarshal func([]byte, any) error) error {
+	isSnapshot := func(apiVersion, kind any) bool { return kind == SnapshotKind && apiVersion == facts.APIVersion }
+	var s Snapshot
+	var invalid error
+	// Decoding takes the time here: twice only what may well be a Snapshot and is none.
+	if bytes.Contains(text, []byte(facts.APIVersion)) {
+		if invalid = unmarshal(text, &s); invalid == nil && isSnapshot(s.APIVersion, s.Kind) {
+			return l.snapshot(s)
+		}
 	}
 	var content map[string]any
-	if err := yaml.Unmarshal(doc, &content); err != nil {
+	if err := unmarshal(text, &content); err != nil {
 		return fmt.Errorf("neither YAML nor JSON: %s", firstLine(err))
 	}
-	if len(content) == 0 {
+	switch {
+	case len(content) == 0:
 		return nil
-	}
-	if content["kind"] == SnapshotKind && content["apiVersion"] == facts.APIVersion {
-		return l.snapshot(doc)
+	case isSnapshot(content["apiVersion"], content["kind"]):
+		return fmt.Errorf("not a valid Snapshot: %s", firstLine(invalid))
 	}
 	return l.add(content)
 }
 
-func (l *snapshotLoader) snapshot(doc []byte) error {
-	var s Snapshot
-	if err := yaml.Unmarshal(doc, &s); err != nil {
-		return fmt.Errorf("not a valid Snapshot: %s", firstLine(err))
-	}
+func (l *snapshotLoader) snapshot(s Snapshot) error {
 	l.documents++
 	if s.CapturedAt.After(l.captured) {
 		l.captured = s.CapturedAt
@@ -209,8 +246,7 @@ func (l *snapshotLoader) snapshot(doc []byte) error {
 func (l *snapshotLoader) add(content map[string]any) error {
 	kind, _ := content["kind"].(string)
 	apiVersion, _ := content["apiVersion"].(string)
-	items, isList := content["items"].([]any)
-	if isList && strings.HasSuffix(kind, "List") {
+	if items, ok := listItems(kind, content); ok {
 		for i, item := range items {
 			object, ok := item.(map[string]any)
 			if !ok {
@@ -239,6 +275,13 @@ func (l *snapshotLoader) add(content map[string]any) error {
 	l.documents++
 	l.scanTimes(u.Object)
 	return nil
+}
+
+// listItems are the items of a list; null is what Go programs write for none.
+func listItems(kind string, content map[string]any) ([]any, bool) {
+	items, present := content["items"]
+	list, ok := items.([]any)
+	return list, present && (ok || items == nil) && strings.HasSuffix(kind, "List")
 }
 
 // normalise turns the numbers that a YAML decoder gives into the two kinds that

@@ -28,11 +28,17 @@ func openText(t *testing.T, text string) *Store {
 func TestOpenSnapshotReadsEveryShape(t *testing.T) {
 	pod := `{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: ns}}`
 	for name, text := range map[string]string{
-		"object":     pod,
-		"documents":  "# a comment\n---\n" + pod + "\n---\n\n---\n{apiVersion: v1, kind: Node, metadata: {name: node-1}}",
-		"list":       "{apiVersion: v1, kind: List, items: [" + pod + "]}",
-		"typed list": `{"kind":"PodList","apiVersion":"v1","items":[{"metadata":{"name":"p","namespace":"ns"}}]}`,
-		"snapshot":   "apiVersion: kubectl-workspace/v1\nkind: Snapshot\ncapturedAt: '2026-01-15T12:00:00Z'\nitems: [" + pod + "]",
+		"object":    pod,
+		"documents": "# a comment\n---\n" + pod + "\n---\n\n---\n{apiVersion: v1, kind: Node, metadata: {name: node-1}}",
+		"list":      "{apiVersion: v1, kind: List, items: [" + pod + "]}",
+		"JSON":      `{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "namespace": "ns"}}` + "\n",
+		"JSON values in a row": `{"kind":"NodeList","apiVersion":"v1","items":[]}` + "\n" +
+			`{"kind":"PodList","apiVersion":"v1","items":[{"metadata":{"name":"p","namespace":"ns"}}]}`,
+		"JSON, then YAML": `{"kind":"Node","apiVersion":"v1","metadata":{"name":"n"}}` + "\n---\n" + pod,
+		"a list of null":  `{"kind":"EventList","apiVersion":"v1","items":null}` + "\n---\n" + pod,
+		"JSON snapshot":   `{"kind":"Snapshot","apiVersion":"kubectl-workspace/v1","items":[` + "\n" + `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p","namespace":"ns"}}]}`,
+		"typed list":      `{"kind":"PodList","apiVersion":"v1","items":[{"metadata":{"name":"p","namespace":"ns"}}]}`,
+		"snapshot":        "apiVersion: kubectl-workspace/v1\nkind: Snapshot\ncapturedAt: '2026-01-15T12:00:00Z'\nitems: [" + pod + "]",
 	} {
 		t.Run(name, func(t *testing.T) {
 			u, err := openText(t, text).Get(t.Context(), Pods, "ns", "p")
@@ -79,6 +85,8 @@ func TestOpenSnapshotErrorsNameTheSpot(t *testing.T) {
 		"no kind":       {"{apiVersion: v1, metadata: {name: x}}", "stdin, document 1: not a Kubernetes object: kind or apiVersion is missing"},
 		"no name":       {"{apiVersion: v1, kind: Pod}", "stdin, document 1: Pod without a name"},
 		"second":        {"{apiVersion: v1, kind: Pod, metadata: {name: x}}\n---\nfoo: 1", "stdin, document 2: not a Kubernetes object"},
+		"bad JSON":      {`{"apiVersion": "v1", "kind": "Pod"`, "stdin, document 1: neither YAML nor JSON"},
+		"bad items":     {"{apiVersion: kubectl-workspace/v1, kind: Snapshot, items: 5}", "stdin, document 1: not a valid Snapshot"},
 		"bad item":      {"{apiVersion: v1, kind: List, items: [1]}", "stdin, document 1: item 0 is not an object"},
 		"bad time":      {"{apiVersion: kubectl-workspace/v1, kind: Snapshot, capturedAt: noon, items: []}", "stdin, document 1: not a valid Snapshot"},
 		"empty":         {"", "no Kubernetes objects in -"},
@@ -280,4 +288,40 @@ func FuzzOpenSnapshot(f *testing.F) {
 		}
 		s.DefaultNamespace()
 	})
+}
+
+// An Event is found by what it is about, also if it has come to be about something else.
+func TestStoreFindsEventsByObject(t *testing.T) {
+	s := openText(t, `
+{apiVersion: v1, kind: Event, metadata: {name: a, namespace: ns}, involvedObject: {kind: Pod, name: one}}
+---
+{apiVersion: v1, kind: Event, metadata: {name: b, namespace: ns}, involvedObject: {kind: Pod, name: one}}
+---
+{apiVersion: v1, kind: Event, metadata: {name: c, namespace: other}, involvedObject: {kind: Pod, name: one}}
+---
+{apiVersion: v1, kind: Event, metadata: {name: a, namespace: ns}, involvedObject: {kind: Pod, name: two}}
+---
+{apiVersion: v1, kind: Event, metadata: {name: b, namespace: ns}, involvedObject: {kind: Pod, name: one}}`)
+	for _, c := range []struct {
+		namespace string
+		about     About
+		want      string
+	}{
+		{"ns", About{"Pod", "one"}, "b"},
+		{"ns", About{"Pod", "two"}, "a"},
+		{"", About{"Pod", "one"}, "b c"},
+		{"ns", About{"StatefulSet", "one"}, ""},
+	} {
+		items, err := s.List(t.Context(), Events, ListOptions{Namespace: c.namespace, About: &c.about})
+		var names []string
+		for i := range items {
+			names = append(names, items[i].GetName())
+		}
+		if got := strings.Join(names, " "); err != nil || got != c.want {
+			t.Errorf("%q %v: %q, %v; want %q", c.namespace, c.about, got, err, c.want)
+		}
+	}
+	if _, err := s.List(t.Context(), Events, ListOptions{Namespace: "third", About: &About{"Pod", "one"}}); !errors.Is(err, ErrNotInSnapshot) {
+		t.Errorf("a namespace without Events: %v", err)
+	}
 }

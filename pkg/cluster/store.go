@@ -2,6 +2,8 @@ package cluster
 
 import (
 	"context"
+	"iter"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -22,6 +24,9 @@ type Store struct {
 	// now is what Now returns.
 	now     time.Time
 	objects map[schema.GroupKind]map[objectKey]*unstructured.Unstructured
+	// events are the keys of the Events by what they are about, which each of many
+	// Workspaces asks for several times.
+	events map[eventsKey][]objectKey
 	// complete are the kinds of which every object (in namespaces) is here.
 	complete map[string]bool
 	// namespaces bounds complete for namespaced kinds; empty means all.
@@ -38,6 +43,11 @@ type Store struct {
 
 type objectKey struct{ namespace, name string }
 
+type eventsKey struct {
+	namespace string
+	About
+}
+
 // recordedError replays a failed read of the time of capture.
 type recordedError struct{ reason, detail string }
 
@@ -48,6 +58,7 @@ func NewStore(now time.Time) *Store {
 	return &Store{
 		now:        now,
 		objects:    map[schema.GroupKind]map[objectKey]*unstructured.Unstructured{},
+		events:     map[eventsKey][]objectKey{},
 		complete:   map[string]bool{},
 		namespaces: map[string]bool{},
 		lists:      map[ListClaim]bool{},
@@ -68,7 +79,32 @@ func (s *Store) Add(u *unstructured.Unstructured) {
 	if s.objects[gk] == nil {
 		s.objects[gk] = map[objectKey]*unstructured.Unstructured{}
 	}
-	s.objects[gk][objectKey{u.GetNamespace(), u.GetName()}] = u
+	key := objectKey{u.GetNamespace(), u.GetName()}
+	before := s.objects[gk][key]
+	s.objects[gk][key] = u
+	if gk != Events.GVK().GroupKind() {
+		return
+	}
+	if about := aboutOf(u); before == nil || aboutOf(before) != about {
+		// An entry that is out of date by this does no harm: List looks at the Event.
+		k := eventsKey{key.namespace, about}
+		s.events[k] = append(s.events[k], key)
+	}
+}
+
+// candidates are the objects among which a List has to choose.
+func (s *Store) candidates(r Resource, opts ListOptions) iter.Seq2[objectKey, *unstructured.Unstructured] {
+	objects := s.objects[r.GVK().GroupKind()]
+	if opts.About == nil || opts.Namespace == "" {
+		return maps.All(objects)
+	}
+	return func(yield func(objectKey, *unstructured.Unstructured) bool) {
+		for _, key := range s.events[eventsKey{opts.Namespace, *opts.About}] {
+			if !yield(key, objects[key]) {
+				return
+			}
+		}
+	}
 }
 
 // Now returns the time of capture.
@@ -107,7 +143,7 @@ func objectName(r Resource, namespace, name string) string {
 // all of the selection: there is nothing then that an answer could consist of.
 func (s *Store) List(_ context.Context, r Resource, opts ListOptions) ([]unstructured.Unstructured, error) {
 	var items []unstructured.Unstructured
-	for key, u := range s.objects[r.GVK().GroupKind()] {
+	for key, u := range s.candidates(r, opts) {
 		if opts.Namespace != "" && key.namespace != opts.Namespace {
 			continue
 		}
@@ -149,12 +185,14 @@ func (s *Store) covers(r Resource, namespace string) bool {
 }
 
 func isAbout(event *unstructured.Unstructured, about *About) bool {
-	if about == nil {
-		return true
-	}
+	return about == nil || aboutOf(event) == *about
+}
+
+// aboutOf tells what an Event is about.
+func aboutOf(event *unstructured.Unstructured) About {
 	kind, _, _ := unstructured.NestedString(event.Object, "involvedObject", "kind")
 	name, _, _ := unstructured.NestedString(event.Object, "involvedObject", "name")
-	return kind == about.Kind && name == about.Name
+	return About{kind, name}
 }
 
 // Query is one list of a bulk load.
