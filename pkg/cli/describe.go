@@ -62,14 +62,7 @@ func newDescribe(f *factory) *cobra.Command {
 
 			# From the files of a bug report, without a cluster
 			kubectl workspace describe alice-notebook --snapshot report.yaml`),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			err := o.run(cmd, args)
-			var exit *exitError
-			if err != nil && o.exitCode && !errors.As(err, &exit) {
-				return &exitError{exitUsage, err}
-			}
-			return err
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args) },
 	}
 	o.addFlags(cmd)
 	cmd.Flags().VarP(&o.output, "output", "o", "Output format: json or yaml. Default is text for people.")

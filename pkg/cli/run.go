@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubectl-workspace/kubectl-workspace/pkg/render"
@@ -39,9 +40,15 @@ func (e *exitError) Unwrap() error { return e.err }
 // Run executes one command line (without the program's name) and returns the exit
 // code. Errors are printed to streams.ErrOut, once, as "error: …".
 func Run(ctx context.Context, args []string, streams genericiooptions.IOStreams, build Build) int {
+	out := &outStream{to: streams.Out}
+	streams.Out = out
 	root := NewCommand(streams, build)
 	root.SetArgs(args)
-	err := root.ExecuteContext(ctx)
+	cmd, err := root.ExecuteContextC(ctx)
+	if lost := out.failure(); lost != nil {
+		err = lost
+	}
+	err = withExitCode(cmd, err)
 	var exit *exitError
 	switch {
 	case err == nil:
@@ -57,4 +64,14 @@ func Run(ctx context.Context, args []string, streams genericiooptions.IOStreams,
 		return exit.code
 	}
 	return exitFailed
+}
+
+// withExitCode gives an error the exit code that tells it from an answer, where the
+// user has asked for that with --exit-code.
+func withExitCode(cmd *cobra.Command, err error) error {
+	var exit *exitError
+	if f := cmd.Flags().Lookup("exit-code"); err == nil || f == nil || f.Value.String() != "true" || errors.As(err, &exit) {
+		return err
+	}
+	return &exitError{exitUsage, err}
 }

@@ -54,7 +54,7 @@ func NewPainter(mode string, out io.Writer) Painter {
 }
 
 func terminalSize(out io.Writer) (width, height int) {
-	f, ok := out.(*os.File)
+	f, ok := out.(interface{ Fd() uintptr })
 	if !ok || !term.IsTerminal(int(f.Fd())) {
 		return 0, 0
 	}
