@@ -147,7 +147,7 @@ func (o *secretsRemoveOptions) run(ctx context.Context) error {
 		c.plan = o.plan
 		planned[i], c.err = c.plan(c.first.Object, false)
 	}
-	if err := o.confirm(changes, planned); err != nil {
+	if err := o.confirm(ctx, changes, planned); err != nil {
 		return err
 	}
 	o.carryOut(ctx, changes)
@@ -155,7 +155,7 @@ func (o *secretsRemoveOptions) run(ctx context.Context) error {
 }
 
 // confirm asks before everything is taken away, unless nothing is written anyway.
-func (o *secretsRemoveOptions) confirm(changes []*change, planned []secretmount.Edit) error {
+func (o *secretsRemoveOptions) confirm(ctx context.Context, changes []*change, planned []secretmount.Edit) error {
 	changed := slices.ContainsFunc(planned, secretmount.Edit.Changed)
 	if !o.selection.All || len(o.selection.Secrets) > 0 || o.yes || o.dryRun.value != dryRunNone || !changed {
 		return nil
@@ -177,15 +177,42 @@ func (o *secretsRemoveOptions) confirm(changes []*change, planned []secretmount.
 		}
 	}
 	fmt.Fprint(o.ErrOut, "Take them away? [y/N] ")
-	answer, err := bufio.NewReader(o.In).ReadString('\n')
-	if err != nil && !errors.Is(err, io.EOF) {
-		return fmt.Errorf("cannot read the answer: %w", err)
+	yes, err := readYes(ctx, o.In)
+	switch {
+	case err != nil:
+		fmt.Fprintln(o.ErrOut) // the cursor is still behind the question
+		return err
+	case !yes:
+		return errors.New("nothing was changed")
 	}
-	switch strings.ToLower(strings.TrimSpace(answer)) {
-	case "y", "yes":
-		return nil
+	return nil
+}
+
+// readYes reads whether the answer to a question is yes. Anything else is no, an end of
+// the input included. It ends with ctx, although a read from a terminal does not.
+func readYes(ctx context.Context, in io.Reader) (bool, error) {
+	type line struct {
+		text string
+		err  error
 	}
-	return errors.New("nothing was changed")
+	lines := make(chan line, 1)
+	go func() {
+		text, err := bufio.NewReader(in).ReadString('\n')
+		lines <- line{text, err}
+	}()
+	select {
+	case <-ctx.Done():
+		return false, fmt.Errorf("no answer: %w", ctx.Err())
+	case l := <-lines:
+		switch {
+		case errors.Is(l.err, io.EOF):
+			return false, errors.New("nothing was changed")
+		case l.err != nil:
+			return false, fmt.Errorf("cannot read the answer: %w", l.err)
+		}
+		answer := strings.ToLower(strings.TrimSpace(l.text))
+		return answer == "y" || answer == "yes", nil
+	}
 }
 
 func isTerminal(in io.Reader) bool {

@@ -19,7 +19,13 @@ import (
 // objects and in Events, so a look reads them all again: it is a handful of requests.
 const watchInterval = 2 * time.Second
 
-// watch looks again and again until ctx ends. On a terminal it redraws what draw writes;
+// resizeInterval is how soon a frame is drawn anew after the terminal has changed its size.
+const resizeInterval = 100 * time.Millisecond
+
+// errStopped ends a watch that the user has ended: nothing has failed.
+var errStopped error = &exitError{code: exitInterrupted}
+
+// watch looks again and again until ctx ends. On a terminal it redraws what draw writes,
 // and the latest changes below it; elsewhere it prints one line for each Workspace whose
 // state or cause has changed.
 // An error of the first look ends it; later ones are told and waited out.
@@ -27,66 +33,109 @@ func (f *factory) watch(ctx context.Context, s *session, look func(context.Conte
 	if s.live == nil {
 		return errors.New("a snapshot does not change: leave out --watch")
 	}
-	painter := f.painter(f.Out)
-	seen := map[string]string{}
-	var changed []string
-	first := true
-	for {
+	w := &watcher{factory: f, draw: draw, seen: map[string]string{}}
+	if f.painter(f.Out).Width > 0 {
+		w.screen = render.NewScreen(f.Out)
+	}
+	for first := true; ; first = false {
 		found, err := look(ctx)
 		switch {
 		case ctx.Err() != nil:
-			return nil //nolint:nilerr // asked to stop, and whatever failed is for that
-		case err != nil && first:
+			return w.stop()
+		case err != nil && first && len(found) == 0:
 			return err
-		case err != nil:
-			f.note("Warning: %v; trying again", err)
-		case painter.Width > 0:
-			changed = append(changed, changes(seen, found)...)
-			var frame bytes.Buffer
-			if err := draw(&frame, found); err != nil {
-				return err
-			}
-			if err := f.redraw(first, painter, frame.String(), latest(changed, painter)); err != nil {
-				return err
-			}
-		default:
-			for _, line := range changes(seen, found) {
-				fmt.Fprintln(f.Out, line)
-			}
 		}
-		first = first && err != nil
-		if !sleep(ctx, watchInterval) {
-			return nil
+		if err := w.show(found, err); err != nil {
+			return err
+		}
+		if !w.pause(ctx) {
+			return w.stop()
 		}
 	}
 }
 
-// redraw writes a frame, and lines below it, over the one before: nothing is cleared
-// before it is written again, so nothing flickers. A frame that is too high for the
-// terminal is cut.
-func (f *factory) redraw(first bool, painter render.Painter, frame string, below []string) error {
-	lines := strings.Split(strings.TrimRight(frame, "\n"), "\n")
-	if most := painter.Height - 1 - len(below); most > 1 && len(lines) > most {
-		hidden := len(lines) - most + 1
-		lines = append(lines[:most-1], painter.Dim(fmt.Sprintf("… %d more lines", hidden)))
-	}
-	lines = append(lines, below...)
-	const (
-		clearScreen = "\x1b[2J"
-		home        = "\x1b[H"
-		clearLine   = "\x1b[K"
-		clearBelow  = "\x1b[J"
-	)
-	out := home + strings.Join(lines, clearLine+"\n") + clearLine + "\n" + clearBelow
-	if first {
-		out = clearScreen + out
-	}
-	_, err := io.WriteString(f.Out, out)
-	return err
+// watcher shows what a watch sees.
+type watcher struct {
+	*factory
+	draw func(io.Writer, []diagnose.Diagnosis) error
+	// screen is nil if the output is no terminal.
+	screen *render.Screen
+
+	seen    map[string]string
+	found   []diagnose.Diagnosis
+	changed []string
+	// problem is what was wrong with the last look.
+	problem string
 }
 
-// changes tells what is new about the Workspaces, a line each, and notes it in seen.
-func changes(seen map[string]string, found []diagnose.Diagnosis) []string {
+// show takes the outcome of a look. What could be found counts even if err tells that
+// not all of it could.
+func (w *watcher) show(found []diagnose.Diagnosis, err error) error {
+	news := changes(w.seen, found, err == nil)
+	problem := ""
+	if err != nil {
+		problem = fmt.Sprintf("Warning: %v; trying again", err)
+	}
+	told := problem == w.problem
+	w.problem = problem
+	if w.screen == nil {
+		for _, line := range news {
+			if _, err := fmt.Fprintln(w.Out, line); err != nil {
+				return err
+			}
+		}
+		if problem != "" && !told {
+			w.note("%s", problem)
+		}
+		return nil
+	}
+	w.changed = append(w.changed, news...)
+	if err == nil || len(found) > 0 {
+		w.found = found
+	}
+	return w.redraw()
+}
+
+func (w *watcher) redraw() error {
+	var frame bytes.Buffer
+	if err := w.draw(&frame, w.found); err != nil {
+		return err
+	}
+	below := latest(w.changed, w.painter(w.Out))
+	if w.problem != "" {
+		below = append(below, "", render.SafeLine(w.problem))
+	}
+	return w.screen.Draw(strings.Split(strings.TrimRight(frame.String(), "\n"), "\n"), below)
+}
+
+// pause waits for the next look. It reports false if ctx ended first.
+func (w *watcher) pause(ctx context.Context) bool {
+	if w.screen == nil {
+		return sleep(ctx, watchInterval)
+	}
+	for next := time.Now().Add(watchInterval); time.Now().Before(next); {
+		if !sleep(ctx, resizeInterval) {
+			return false
+		}
+		// A terminal that has gone is noticed by the next look.
+		if w.screen.Resized() && w.redraw() != nil {
+			return true
+		}
+	}
+	return true
+}
+
+// stop ends the watch. The shell's prompt is not to follow the "^C" on the terminal.
+func (w *watcher) stop() error {
+	if w.screen != nil {
+		fmt.Fprintln(w.Out)
+	}
+	return errStopped
+}
+
+// changes tells what is new about the Workspaces, a line each, and notes it in seen. Only
+// if they are all there is one that is not there gone.
+func changes(seen map[string]string, found []diagnose.Diagnosis, all bool) []string {
 	var lines []string
 	say := func(name, what string) {
 		lines = append(lines, render.SafeLine(time.Now().Format(time.TimeOnly)+"  "+name+"  "+what))
@@ -103,7 +152,7 @@ func changes(seen map[string]string, found []diagnose.Diagnosis) []string {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(seen)) {
-		if !present[name] {
+		if all && !present[name] {
 			delete(seen, name)
 			say(name, "gone")
 		}

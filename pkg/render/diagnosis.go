@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mitchellh/go-wordwrap"
+	"github.com/rivo/uniseg"
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/kubectl-workspace/kubectl-workspace/pkg/diagnose"
@@ -294,13 +295,13 @@ func (t *text) columns(rows [][]string) {
 	widths := map[int]int{}
 	for _, row := range rows {
 		for i, cell := range row {
-			widths[i] = max(widths[i], len([]rune(cell)))
+			widths[i] = max(widths[i], uniseg.StringWidth(cell))
 		}
 	}
 	for _, row := range rows {
 		var b strings.Builder
 		for i, cell := range row {
-			fmt.Fprintf(&b, "%-*s  ", widths[i], cell)
+			b.WriteString(cell + strings.Repeat(" ", widths[i]-uniseg.StringWidth(cell)+2))
 		}
 		t.line(2, "%s", strings.TrimRight(b.String(), " "))
 	}
