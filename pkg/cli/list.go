@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
@@ -65,10 +66,10 @@ func (o *listOptions) run(cmd *cobra.Command, args []string) error {
 		return o.watch(cmd.Context(), o.session, o.look, o.table)
 	}
 	found, err := o.look(cmd.Context())
-	if err != nil {
+	if err != nil && len(found) == 0 {
 		return err
 	}
-	return o.print(found)
+	return errors.Join(o.print(found), err)
 }
 
 func (o *listOptions) look(ctx context.Context) ([]diagnose.Diagnosis, error) {

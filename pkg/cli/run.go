@@ -59,11 +59,26 @@ func Run(ctx context.Context, args []string, streams genericiooptions.IOStreams,
 		fmt.Fprintln(streams.ErrOut, "interrupted")
 		return exitInterrupted
 	}
-	fmt.Fprintf(streams.ErrOut, "error: %s\n", render.Safe(strings.TrimSpace(err.Error())))
+	code := exitFailed
 	if exit != nil {
-		return exit.code
+		code, err = exit.code, exit.err
 	}
-	return exitFailed
+	for _, e := range joined(err) {
+		fmt.Fprintf(streams.ErrOut, "error: %s\n", render.Safe(strings.TrimSpace(e.Error())))
+	}
+	return code
+}
+
+// joined takes apart what errors.Join has joined.
+func joined(err error) []error {
+	if j, ok := err.(interface{ Unwrap() []error }); ok {
+		var all []error
+		for _, e := range j.Unwrap() {
+			all = append(all, joined(e)...)
+		}
+		return all
+	}
+	return []error{err}
 }
 
 // withExitCode gives an error the exit code that tells it from an answer, where the

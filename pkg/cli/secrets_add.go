@@ -6,7 +6,6 @@ import (
 
 	"al.essio.dev/pkg/shellescape"
 	"github.com/spf13/cobra"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/kubectl/pkg/util/templates"
 
@@ -145,7 +144,7 @@ func (o *secretsAddOptions) run(ctx context.Context) error {
 		err     error
 		names   = secretNames(o.mounts)
 		secrets map[string]secretmount.SecretAnswer
-		pods    facts.Answer[[]corev1.Pod]
+		pods    podsOf
 	)
 	cluster.Parallel(3, func(i int) {
 		switch i {

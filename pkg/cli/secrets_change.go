@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"al.essio.dev/pkg/shellescape"
 	"github.com/rogpeppe/go-internal/diff"
@@ -13,7 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
-	"github.com/kubectl-workspace/kubectl-workspace/pkg/api/v1beta1"
 	"github.com/kubectl-workspace/kubectl-workspace/pkg/cluster"
 	"github.com/kubectl-workspace/kubectl-workspace/pkg/facts"
 	"github.com/kubectl-workspace/kubectl-workspace/pkg/render"
@@ -209,7 +207,7 @@ func diffable(object map[string]any) ([]byte, error) {
 // noteEffect tells what the change means for the Pod, of which there is one at most.
 func (c *change) noteEffect(pods facts.Answer[[]corev1.Pod]) {
 	paused, _, _ := unstructured.NestedBool(c.after.Object, "spec", "paused")
-	pod := secretmount.PodOf(c.podsOf(pods))
+	pod := secretmount.PodOf(pods.Value)
 	hangs := secretmount.Unready(pod) && !secretmount.Has(&pod.Spec, c.after.Object, c.edit.Results)
 	dry := c.dryRun.value != dryRunNone
 	switch {
@@ -229,9 +227,4 @@ func (c *change) noteEffect(pods facts.Answer[[]corev1.Pod]) {
 	default:
 		c.note("Note: the Pod of workspace %q restarts: its kernels and what is not saved are lost", c.name)
 	}
-}
-
-// podsOf are the Pods of the Workspace among those of many.
-func (c *change) podsOf(pods facts.Answer[[]corev1.Pod]) []corev1.Pod {
-	return slices.DeleteFunc(slices.Clone(pods.Value), func(p corev1.Pod) bool { return p.Labels[v1beta1.LabelWorkspaceName] != c.name })
 }

@@ -122,13 +122,13 @@ func (o *secretsListOptions) run(ctx context.Context) error {
 func (o *secretsListOptions) one(ctx context.Context) (items []secretmount.Status, missing, err error) {
 	name, namespace := o.names[0], o.session.namespace
 	var workspace *unstructured.Unstructured
-	var pods facts.Answer[[]corev1.Pod]
+	var podsOf podsOf
 	cluster.Parallel(2, func(i int) {
 		switch i {
 		case 0:
 			workspace, err = o.session.Get(ctx, cluster.Workspaces, namespace, name)
 		case 1:
-			pods = o.session.pods(ctx, namespace, ofWorkspace(name))
+			podsOf = o.session.pods(ctx, namespace, ofWorkspace(name))
 		}
 	})
 	if err != nil {
@@ -138,6 +138,7 @@ func (o *secretsListOptions) one(ctx context.Context) (items []secretmount.Statu
 	if err != nil {
 		return nil, nil, fmt.Errorf("workspace %q: %w", name, err)
 	}
+	pods := podsOf(namespace, name)
 	secrets := o.session.readSecrets(ctx, namespace, secretNames(mounts), fewSecrets, o.session.secretMetadata)
 	if len(mounts) > 0 {
 		o.remark("Pod", pods.Status, pods.Reason, pods.Detail)
@@ -154,7 +155,7 @@ func (o *secretsListOptions) many(ctx context.Context) (items []secretmount.Stat
 	namespace := o.namespace(o.session)
 	var (
 		workspaces []unstructured.Unstructured
-		pods       facts.Answer[[]corev1.Pod]
+		podsOf     podsOf
 		secrets    facts.Answer[[]unstructured.Unstructured]
 	)
 	cluster.Parallel(3, func(i int) {
@@ -162,7 +163,7 @@ func (o *secretsListOptions) many(ctx context.Context) (items []secretmount.Stat
 		case 0:
 			workspaces, err = o.session.List(ctx, cluster.Workspaces, cluster.ListOptions{Namespace: namespace, Labels: o.labels})
 		case 1:
-			pods = o.session.pods(ctx, namespace, hasWorkspace())
+			podsOf = o.session.pods(ctx, namespace, hasWorkspace())
 		case 2:
 			secrets = cluster.ListAnswer(ctx, o.session, cluster.Secrets, cluster.ListOptions{Namespace: namespace})
 		}
@@ -175,11 +176,6 @@ func (o *secretsListOptions) many(ctx context.Context) (items []secretmount.Stat
 	}
 
 	type key struct{ namespace, name string }
-	podsOf := map[key][]corev1.Pod{}
-	for _, p := range pods.Value {
-		k := key{p.Namespace, p.Labels[v1beta1.LabelWorkspaceName]}
-		podsOf[k] = append(podsOf[k], p)
-	}
 	secretsBy := map[key]*unstructured.Unstructured{}
 	for i := range secrets.Value {
 		secretsBy[key{secrets.Value[i].GetNamespace(), secrets.Value[i].GetName()}] = &secrets.Value[i]
@@ -193,8 +189,7 @@ func (o *secretsListOptions) many(ctx context.Context) (items []secretmount.Stat
 		if len(o.names) > 0 && !slices.Contains(o.names, w.GetName()) {
 			continue
 		}
-		mine := pods
-		mine.Value = podsOf[key{w.GetNamespace(), w.GetName()}]
+		pods := podsOf(w.GetNamespace(), w.GetName())
 		statuses, err := secretmount.StatusOf(w, func(name string) secretmount.SecretAnswer {
 			if !secrets.IsFound() {
 				return secretmount.SecretAnswer{Status: secrets.Status}
@@ -207,9 +202,12 @@ func (o *secretsListOptions) many(ctx context.Context) (items []secretmount.Stat
 				return cluster.AnswerOf[*unstructured.Unstructured](nil, cluster.ErrNotInSnapshot)
 			}
 			return secretmount.SecretAnswer{Status: facts.Absent}
-		}, mine)
+		}, pods)
 		if err != nil {
 			problems = append(problems, fmt.Errorf("workspace %q: %w", w.GetName(), err))
+		}
+		if len(statuses) > 0 {
+			o.remark("Pod", pods.Status, pods.Reason, pods.Detail)
 		}
 		items = append(items, statuses...)
 	}
@@ -219,7 +217,6 @@ func (o *secretsListOptions) many(ctx context.Context) (items []secretmount.Stat
 		}
 	}
 	if len(items) > 0 {
-		o.remark("Pod", pods.Status, pods.Reason, pods.Detail)
 		o.remark("Secret", secrets.Status, secrets.Reason, secrets.Detail)
 	}
 	return items, errors.Join(problems...), nil
@@ -261,9 +258,24 @@ func (o *secretsListOptions) readKeys(ctx context.Context, items []secretmount.S
 	}
 }
 
-// pods reads the Pods that a selector chooses.
-func (s *session) pods(ctx context.Context, namespace string, which labels.Selector) facts.Answer[[]corev1.Pod] {
-	return cluster.TypedListAnswer[corev1.Pod](ctx, s, cluster.Pods, cluster.ListOptions{Namespace: namespace, Labels: which})
+// podsOf answers which Pods a Workspace has.
+type podsOf func(namespace, workspace string) facts.Answer[[]corev1.Pod]
+
+// pods reads the Pods that a selector chooses. One that is malformed leaves the question
+// open for its own Workspace only.
+func (s *session) pods(ctx context.Context, namespace string, which labels.Selector) podsOf {
+	type key struct{ namespace, workspace string }
+	listed := cluster.ListAnswer(ctx, s, cluster.Pods, cluster.ListOptions{Namespace: namespace, Labels: which})
+	by := map[key][]unstructured.Unstructured{}
+	for _, pod := range listed.Value {
+		k := key{pod.GetNamespace(), pod.GetLabels()[v1beta1.LabelWorkspaceName]}
+		by[k] = append(by[k], pod)
+	}
+	return func(namespace, workspace string) facts.Answer[[]corev1.Pod] {
+		mine := listed
+		mine.Value = by[key{namespace, workspace}]
+		return cluster.ConvertAnswer[corev1.Pod](mine)
+	}
 }
 
 // ofWorkspace selects what belongs to one Workspace.
@@ -280,10 +292,11 @@ func hasWorkspace() labels.Selector {
 	return labels.NewSelector().Add(*r)
 }
 
-// remark keeps a question that got no answer.
+// remark keeps a question that got no answer, once.
 func (o *secretsListOptions) remark(object string, status facts.Status, reason, detail string) {
-	if status == facts.Unknown {
-		o.unchecked = append(o.unchecked, facts.Unchecked{Object: object, Reason: reason, Detail: detail})
+	u := facts.Unchecked{Object: object, Reason: reason, Detail: detail}
+	if status == facts.Unknown && !slices.Contains(o.unchecked, u) {
+		o.unchecked = append(o.unchecked, u)
 	}
 }
 

@@ -12,11 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/kubectl/pkg/util/templates"
 
 	"github.com/kubectl-workspace/kubectl-workspace/pkg/cluster"
-	"github.com/kubectl-workspace/kubectl-workspace/pkg/facts"
 	"github.com/kubectl-workspace/kubectl-workspace/pkg/render"
 	"github.com/kubectl-workspace/kubectl-workspace/pkg/secretmount"
 )
@@ -129,7 +127,7 @@ func (o *secretsRemoveOptions) run(ctx context.Context) error {
 	var (
 		changes []*change
 		err     error
-		pods    facts.Answer[[]corev1.Pod]
+		pods    podsOf
 	)
 	cluster.Parallel(2, func(i int) {
 		switch i {

@@ -138,7 +138,7 @@ func (c *change) owned(ctx context.Context) (*appsv1.StatefulSet, *corev1.Pod, e
 		case 0:
 			sets, err = c.session.List(ctx, cluster.StatefulSets, cluster.ListOptions{Namespace: c.session.namespace, Labels: ofWorkspace(c.name)})
 		case 1:
-			pods = c.session.pods(ctx, c.session.namespace, ofWorkspace(c.name))
+			pods = c.session.pods(ctx, c.session.namespace, ofWorkspace(c.name))(c.session.namespace, c.name)
 		}
 	})
 	switch {

@@ -9,14 +9,12 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/printers"
 
 	"github.com/kubectl-workspace/kubectl-workspace/pkg/cluster"
-	"github.com/kubectl-workspace/kubectl-workspace/pkg/facts"
 	"github.com/kubectl-workspace/kubectl-workspace/pkg/render"
 )
 
@@ -239,7 +237,7 @@ func (o *writeOptions) readWorkspaces(ctx context.Context) ([]*change, error) {
 }
 
 // readPods reads the Pods of the Workspaces that are to be changed.
-func (o *writeOptions) readPods(ctx context.Context) facts.Answer[[]corev1.Pod] {
+func (o *writeOptions) readPods(ctx context.Context) podsOf {
 	if o.several() {
 		return o.session.pods(ctx, o.session.namespace, hasWorkspace())
 	}
@@ -262,7 +260,7 @@ func (o *writeOptions) carryOut(ctx context.Context, changes []*change) {
 
 // finish tells what has become of each change, and sees it through as far as the flags
 // ask for it. pods are those of before.
-func (o *writeOptions) finish(ctx context.Context, changes []*change, pods facts.Answer[[]corev1.Pod]) error {
+func (o *writeOptions) finish(ctx context.Context, changes []*change, pods podsOf) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -271,7 +269,7 @@ func (o *writeOptions) finish(ctx context.Context, changes []*change, pods facts
 		if c.err != nil {
 			return c.err
 		}
-		if err := c.tell(pods); err != nil {
+		if err := c.tell(pods(c.session.namespace, c.name)); err != nil {
 			return err
 		}
 		return c.follow(ctx)
@@ -283,7 +281,7 @@ func (o *writeOptions) finish(ctx context.Context, changes []*change, pods facts
 			if c.edit.Changed() {
 				changed++
 			}
-			if err := c.tell(pods); err != nil {
+			if err := c.tell(pods(c.session.namespace, c.name)); err != nil {
 				return err
 			}
 		} else {

@@ -61,7 +61,8 @@ func (s *workspaceSelection) where(on *session) string {
 }
 
 // diagnoseAll explains every Workspace of a selection without names, from one list per
-// kind, whatever their number.
+// kind, whatever their number. Those that cannot be explained are in the error, and the
+// others are returned all the same.
 func (s *session) diagnoseAll(ctx context.Context, which workspaceSelection) ([]diagnose.Diagnosis, error) {
 	namespace := which.namespace(s)
 	workspaces, err := s.List(ctx, cluster.Workspaces, cluster.ListOptions{Namespace: namespace, Labels: which.labels})
@@ -79,16 +80,18 @@ func (s *session) diagnoseAll(ctx context.Context, which workspaceSelection) ([]
 		return nil, err
 	}
 	found := make([]diagnose.Diagnosis, 0, len(workspaces))
+	var failed []error
 	for i := range workspaces {
 		w := &workspaces[i]
 		store.Add(w)
 		f, err := cluster.Gather(ctx, store, w.GetNamespace(), w.GetName())
 		if err != nil {
-			return nil, err
+			failed = append(failed, err)
+			continue
 		}
 		found = append(found, causes.Diagnose(f))
 	}
-	return found, nil
+	return found, errors.Join(failed...)
 }
 
 // load returns what the explanations of many Workspaces rest on. Of a snapshot that is

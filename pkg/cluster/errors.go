@@ -142,9 +142,12 @@ func unwrapURL(err error) error {
 // If it does not exist it looks, as far as it may, whether the namespace does, since a
 // mistyped namespace is the likelier mistake.
 func WorkspaceError(ctx context.Context, r Reader, namespace, name string, err error) error {
+	var malformed *MalformedError
 	switch {
 	case err == nil:
 		return nil
+	case errors.As(err, &malformed):
+		return err
 	case errors.Is(err, ErrNotInSnapshot):
 		return fmt.Errorf("workspace %q of namespace %q is not in the snapshot", name, namespace)
 	case !apierrors.IsNotFound(err) || IsResourceMissing(err):

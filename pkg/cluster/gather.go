@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -11,7 +10,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/kubectl-workspace/kubectl-workspace/pkg/api/v1beta1"
 	"github.com/kubectl-workspace/kubectl-workspace/pkg/facts"
@@ -187,7 +185,12 @@ func list[T any](g *gatherer, r Resource, opts ListOptions) facts.Answer[[]T] {
 
 // TypedListAnswer is ListAnswer with typed objects.
 func TypedListAnswer[T any](ctx context.Context, from Reader, r Resource, opts ListOptions) facts.Answer[[]T] {
-	listed := ListAnswer(ctx, from, r, opts)
+	return ConvertAnswer[T](ListAnswer(ctx, from, r, opts))
+}
+
+// ConvertAnswer converts the objects of an answer, which stays as partial as it is. A
+// malformed one makes it unknown.
+func ConvertAnswer[T any](listed facts.Answer[[]unstructured.Unstructured]) facts.Answer[[]T] {
 	if !listed.IsFound() {
 		return facts.Answer[[]T]{Status: listed.Status, Reason: listed.Reason, Detail: listed.Detail}
 	}
@@ -201,25 +204,4 @@ func ListAnswer(ctx context.Context, from Reader, r Resource, opts ListOptions) 
 	answer := AnswerOf(from.List(ctx, r, opts))
 	answer.Partial = answer.IsFound() && !from.IsComplete(r, opts)
 	return answer
-}
-
-// ConvertAll turns unstructured objects into typed ones.
-func ConvertAll[T any](items []unstructured.Unstructured) ([]T, error) {
-	out := make([]T, 0, len(items))
-	for i := range items {
-		t, err := convert[T](&items[i])
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, *t)
-	}
-	return out, nil
-}
-
-func convert[T any](u *unstructured.Unstructured) (*T, error) {
-	t := new(T)
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, t); err != nil {
-		return nil, fmt.Errorf("%s %q is malformed: %w", u.GetKind(), u.GetName(), err)
-	}
-	return t, nil
 }
