@@ -43,7 +43,11 @@ func newWait(f *factory) *cobra.Command {
 			Wait until a Workspace runs or is paused.
 
 			If something keeps it from getting there that does not go away by itself, the
-			wait ends early with the explanation of describe and exit code 1.`),
+			wait ends early with the explanation of describe and exit code 1.
+
+			A container without a readiness probe counts as ready as soon as its process has
+			started. It must stay up for five seconds; if its last run crashed, for longer
+			than that run, or for a minute if that is less.`),
 		Example: templates.Examples(`
 			# Wait until a notebook runs
 			kubectl workspace wait alice-notebook
@@ -102,26 +106,22 @@ type waiter struct {
 	current func(*facts.Facts) bool
 	// explanation is where the explanation of a failure goes.
 	explanation io.Writer
+
+	// fault is the cause that keeps it from getting there, and faultSince when it was
+	// first seen.
+	fault      string
+	faultSince time.Time
+	// upSince is when the last of the Pod's containers has started, by the cluster's
+	// clock, and upSeen when that was first seen.
+	upSince, upSeen time.Time
+	told            string
 }
 
 // wait returns when the Workspace is in the target state. ctx ends after w.timeout.
 func (w *waiter) wait(ctx context.Context) error {
-	var (
-		last  diagnose.Diagnosis
-		since time.Time // when the present fault was first seen
-		told  string
-	)
+	var last diagnose.Diagnosis
 	for {
 		f, err := cluster.Gather(ctx, w.session, w.session.namespace, w.name)
-		var d diagnose.Diagnosis
-		if err == nil {
-			d = causes.Diagnose(f)
-		}
-		arrived := d.State == w.target
-		if err == nil && w.current != nil && !w.current(f) {
-			arrived = false
-			d = awaitsNewPod(d)
-		}
 		switch {
 		case errors.Is(ctx.Err(), context.DeadlineExceeded):
 			return w.fail(last, fmt.Sprintf("after %s it is not %s", w.timeout, w.goal))
@@ -131,35 +131,69 @@ func (w *waiter) wait(ctx context.Context) error {
 			continue
 		case err != nil:
 			return w.session.explain(err)
-		case arrived:
+		}
+		d := causes.Diagnose(f)
+		if d.State == diagnose.StateRunning && w.current != nil && !w.current(f) {
+			d.State, d.Summary = diagnose.StatePending, "the Pod is still the one from before the change"
+		}
+		proven := d.State != diagnose.StateRunning || w.proven(f)
+		if d.State == w.target && proven {
 			return nil
-		case w.target == diagnose.StateRunning && (d.State == diagnose.StatePaused || d.Reason() == "pausing"):
-			return w.fail(d, "it is paused, so it will not run")
-		case w.target == diagnose.StatePaused && !d.Workspace.Paused:
-			return w.fail(d, "nobody has paused it: spec.paused is false")
 		}
-		if d.State != diagnose.StateError || d.Reason() != last.Reason() {
-			since = time.Now()
+		if why := w.hopeless(d, proven); why != "" {
+			return w.fail(d, why)
 		}
-		if w.target == diagnose.StateRunning && d.State == diagnose.StateError && time.Since(since) >= waitPatience {
-			return w.fail(d, "it will not get there by itself")
-		}
-		if d.Reason() != told {
-			told = d.Reason()
-			w.note("%s: %s", d.State, d.Summary)
-		}
+		w.tell(d)
 		last = d
 		sleep(ctx, waitInterval)
 	}
 }
 
-// awaitsNewPod says of a Workspace that runs on a Pod from before the change that it
-// is not there yet.
-func awaitsNewPod(d diagnose.Diagnosis) diagnose.Diagnosis {
-	if d.State == diagnose.StateRunning {
-		d.State, d.Summary = diagnose.StatePending, "the Pod is still the one from before the change"
+// proven reports whether a Pod that is Ready has been so for long enough to count.
+func (w *waiter) proven(f *facts.Facts) bool {
+	pod := f.OwnPod()
+	if pod == nil {
+		return true // it cannot be read, and the controller's word is all there is
 	}
-	return d
+	since, probation := diagnose.Probation(pod)
+	if !since.Equal(w.upSince) {
+		w.upSince, w.upSeen = since, time.Now()
+	}
+	// The second is for a clock that differs from the cluster's.
+	return f.Now.Sub(since) >= probation || time.Since(w.upSeen) >= probation
+}
+
+// hopeless says why the Workspace will not get into the target state, empty if it may
+// well. A fault must hold for a while to count, but one that comes and goes as the Pod
+// starts again and again is the same all the time.
+func (w *waiter) hopeless(d diagnose.Diagnosis, proven bool) string {
+	obstacle := causes.Obstacle(d, w.target)
+	switch {
+	case d.Reason() == "workspace-deleting":
+		return "it is being deleted, so it will not be " + w.goal
+	case w.target == diagnose.StateRunning && (d.State == diagnose.StatePaused || d.Reason() == "pausing"):
+		return "it is paused, so it will not run"
+	case w.target == diagnose.StatePaused && !d.Workspace.Paused:
+		return "nobody has paused it: spec.paused is false"
+	case obstacle == nil && proven:
+		w.fault = ""
+	case obstacle != nil && obstacle.ID != w.fault:
+		w.fault, w.faultSince = obstacle.ID, time.Now()
+	case obstacle != nil && time.Since(w.faultSince) >= waitPatience:
+		return "it will not get there by itself"
+	}
+	return ""
+}
+
+// tell says what it waits for, when that has changed.
+func (w *waiter) tell(d diagnose.Diagnosis) {
+	if key := string(d.State) + d.Reason(); key != w.told {
+		w.told = key
+		if d.State == w.target {
+			d.Summary = "it has just started; whether it stays up is to be seen"
+		}
+		w.note("%s: %s", d.State, d.Summary)
+	}
 }
 
 // fail ends the wait with the explanation and the reason for ending.
