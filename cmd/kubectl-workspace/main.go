@@ -7,9 +7,11 @@ import (
 	"os/signal"
 	"syscall"
 
+	"github.com/go-logr/logr"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	// Credential plugins of the kubeconfig: exec, oidc and the like.
 	_ "k8s.io/client-go/plugin/pkg/client/auth"
+	"k8s.io/klog/v2"
 
 	"github.com/kubectl-workspace/kubectl-workspace/pkg/cli"
 )
@@ -22,6 +24,8 @@ func main() {
 }
 
 func run() int {
+	// What client-go logs is for its developers; its errors are returned.
+	klog.SetLogger(logr.Discard())
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	// The first signal asks the command to end; another one ends the program.

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"sync"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -61,7 +62,7 @@ func (f *factory) open() (*session, error) {
 	if f.now != "" {
 		return nil, fmt.Errorf("--now goes with --snapshot: a live cluster has its own clock")
 	}
-	live, err := cluster.NewLive(f.config, f.build.userAgent())
+	live, err := cluster.NewLive(f.config, f.build.userAgent(), &serverWarnings{factory: f})
 	if err != nil {
 		return nil, err
 	}
@@ -106,6 +107,19 @@ func (s *session) explain(err error) error {
 func (f *factory) note(format string, args ...any) {
 	if !f.quiet {
 		fmt.Fprintln(f.ErrOut, render.Safe(fmt.Sprintf(format, args...)))
+	}
+}
+
+// serverWarnings prints the warnings that an API server sends with its answers, each once.
+type serverWarnings struct {
+	*factory
+	told sync.Map
+}
+
+// HandleWarningHeader implements rest.WarningHandler. 299 is the code of Kubernetes' own.
+func (w *serverWarnings) HandleWarningHeader(code int, _, message string) {
+	if _, again := w.told.LoadOrStore(message, true); code == 299 && message != "" && !again {
+		w.note("Warning: %s", message)
 	}
 }
 

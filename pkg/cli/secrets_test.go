@@ -458,3 +458,21 @@ unchecked:
 		})
 	}
 }
+
+// What the server warns of is told once, safely, and not with -q.
+func TestServerWarnings(t *testing.T) {
+	s := newAPIServer(t)
+	s.fail = func(w http.ResponseWriter, _ *http.Request, _ int) bool {
+		w.Header().Add("Warning", `299 - "this API goes away `+"\u202e"+`"`)
+		w.Header().Add("Warning", `199 - "of a proxy"`)
+		return false
+	}
+	const want = "Warning: this API goes away "
+	_, _, errOut := s.run(t, "list", "alice-notebook")
+	if strings.Count(errOut, want) != 1 || strings.Contains(errOut, "proxy") || strings.Contains(errOut, "\u202e") {
+		t.Errorf("stderr %q, want %q once", errOut, want)
+	}
+	if _, _, errOut := s.run(t, "list", "alice-notebook", "-q"); errOut != "" {
+		t.Errorf("with -q: stderr %q", errOut)
+	}
+}

@@ -41,8 +41,8 @@ type Live struct {
 }
 
 // NewLive connects with the user's kubeconfig flags. Nothing is sent yet.
-// userAgent is "kubectl-workspace/VERSION".
-func NewLive(flags *genericclioptions.ConfigFlags, userAgent string) (*Live, error) {
+// userAgent is "kubectl-workspace/VERSION"; warnings takes those that the server sends.
+func NewLive(flags *genericclioptions.ConfigFlags, userAgent string, warnings rest.WarningHandler) (*Live, error) {
 	loader := flags.ToRawKubeConfigLoader()
 	raw, err := loader.RawConfig()
 	if err != nil {
@@ -58,6 +58,7 @@ func NewLive(flags *genericclioptions.ConfigFlags, userAgent string) (*Live, err
 		return nil, kubeconfigError(err)
 	}
 	config.UserAgent = userAgent
+	config.WarningHandler = warnings
 	// The server's own priority and fairness limits us; a client-side limit would
 	// only serialise the few requests that are meant to run in parallel.
 	config.QPS = -1
