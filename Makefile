@@ -98,6 +98,10 @@ cluster-down: ## Stop the control plane of cluster-up
 startup: build controlplane ## Compare the start-up time with kubectl's
 	@hack/startup/run.sh
 
+.PHONY: completion
+completion: build controlplane ## Compare the completion of Workspaces with kubectl's own of Pods
+	@hack/completion/run.sh
+
 .PHONY: latency
 latency: build controlplane ## Compare describe with kubectl describe pod on a slow link
 	@hack/latency/run.sh

@@ -89,10 +89,22 @@ func TestCompletionThroughKubectl(t *testing.T) {
 	for want, words := range map[string][]string{
 		"alice-notebook\n": {"workspace", "describe", "-n", ns, ""},
 		"/git\n":           {"workspace", "secrets", "remove", "alice-notebook", "-n", ns, "--mount-path", ""},
+		"0400\t":           {"workspace", "secrets", "add", "alice-notebook", "git", "-n", ns, "--default-mode", "04"},
 		"secrets\t":        {"workspace", "sec"},
 	} {
+		mark := e.Mark(t)
 		if got, _ := complete(words...); !strings.HasPrefix(got, want) {
 			t.Errorf("%q: offered %q, want %q", words, got, want)
+		}
+		requests := e.Requests(t, mark, env.RequestFilter{UserAgent: "kubectl-workspace/v0.0.0-test"})
+		// Other tests may use the same server; discovery is in no namespace.
+		requests = slices.DeleteFunc(requests, func(a env.AuditEvent) bool { return a.Object.Namespace != ns && a.Object.Resource != "" })
+		most := 0
+		if slices.Contains(words, ns) && !slices.Contains(words, "--default-mode") {
+			most = 1
+		}
+		if len(requests) > most {
+			t.Errorf("%q: %d requests, want %d: %v", words, len(requests), most, requests)
 		}
 	}
 	// Measured in turn, so that whatever else the machine does hits both.
@@ -106,7 +118,8 @@ func TestCompletionThroughKubectl(t *testing.T) {
 	slices.Sort(ours)
 	slices.Sort(theirs)
 	t.Logf("median of %d: kubectl workspace %s, kubectl get %s", len(ours), ours[4].Round(time.Millisecond), theirs[4].Round(time.Millisecond))
-	if ours[0] > theirs[0]+300*time.Millisecond {
+	// Two programs start instead of one. make completion measures it on a quiet machine.
+	if ours[0] > 3*theirs[0] {
 		t.Errorf("at best %s, and kubectl's own %s", ours[0], theirs[0])
 	}
 }

@@ -49,7 +49,7 @@ func addCompletions(f *factory, root *cobra.Command) {
 			cmd.ValidArgsFunction = f.completion(w)
 		}
 		for name, w := range flags {
-			if cmd.LocalNonPersistentFlags().Lookup(name) != nil || cmd == root && cmd.PersistentFlags().Lookup(name) != nil {
+			if cmd.Flags().Lookup(name) != nil || cmd.PersistentFlags().Lookup(name) != nil {
 				// It fails only where a flag has a completion already.
 				_ = cmd.RegisterFlagCompletionFunc(name, f.completion(w))
 			}
