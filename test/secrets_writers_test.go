@@ -254,3 +254,12 @@ func refuse(w http.ResponseWriter, code int, reason metav1.StatusReason, after i
 		Message: "the line is bad", Details: &metav1.StatusDetails{RetryAfterSeconds: int32(after)},
 	})
 }
+
+func asJSON(t testing.TB, v any) string {
+	t.Helper()
+	b, err := json.MarshalIndent(v, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}

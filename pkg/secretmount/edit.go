@@ -118,7 +118,7 @@ func Add(workspace, kind map[string]any, mounts []Mount, overwrite bool) (Edit, 
 		default:
 			was := entries[i].Mount
 			edit.Results = append(edit.Results, Result{Mount: m, Outcome: Replaced, Was: &was})
-			b.replaceElement(i, entries[i], m)
+			b.replaceElement(workspace, i, entries[i], m)
 		}
 		if warning := unwise(m); warning != "" {
 			edit.Warnings = append(edit.Warnings, warning)
@@ -149,9 +149,9 @@ func Add(workspace, kind map[string]any, mounts []Mount, overwrite bool) (Edit, 
 
 // replaceElement changes one entry in place, field by field, so that what else is in
 // it stays.
-func (b *patchBuilder) replaceElement(index int, old entry, m Mount) {
+func (b *patchBuilder) replaceElement(workspace map[string]any, index int, old entry, m Mount) {
 	at := elementPointer(index)
-	b.test(at, old.raw)
+	b.testUnchanged(workspace, at, old.raw)
 	if old.SecretName != m.SecretName {
 		b.add(at+"/secretName", m.SecretName)
 	}
@@ -186,7 +186,7 @@ func (b *patchBuilder) appendElements(workspace map[string]any, elements []any) 
 		return err
 	}
 	if volumes != nil {
-		b.test(volumesPointer, volumes)
+		b.testUnchanged(workspace, volumesPointer, volumes)
 		b.add(secretsPointer, elements)
 		return nil
 	}
@@ -197,7 +197,7 @@ func (b *patchBuilder) appendElements(workspace map[string]any, elements []any) 
 	if podTemplate == nil {
 		return errors.New("the Workspace has no spec.podTemplate")
 	}
-	b.test(podTemplatePointer, podTemplate)
+	b.testUnchanged(workspace, podTemplatePointer, podTemplate)
 	b.add(volumesPointer, map[string]any{"secrets": elements})
 	return nil
 }
@@ -293,13 +293,13 @@ func Remove(workspace map[string]any, s Selection) (Edit, error) {
 		if err != nil {
 			return Edit{}, err
 		}
-		b.test(secretsPointer, secrets)
+		b.testUnchanged(workspace, secretsPointer, secrets)
 		b.remove(secretsPointer)
 	default:
 		// From the end, so that the indices of the others stay right.
 		slices.Sort(chosen)
 		for _, i := range slices.Backward(chosen) {
-			b.test(elementPointer(i), entries[i].raw)
+			b.testUnchanged(workspace, elementPointer(i), entries[i].raw)
 			b.remove(elementPointer(i))
 		}
 	}

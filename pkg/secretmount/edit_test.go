@@ -1,6 +1,7 @@
 package secretmount
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -433,19 +434,33 @@ func equalMounts(a, b []Mount) bool {
 	})
 }
 
-// The library that applies patches panics on a null in a list, if it is asked to test one.
-func TestApplyTakesNullsInLists(t *testing.T) {
-	w := workspace(t, "")
-	w["spec"].(map[string]any)["podTemplate"].(map[string]any)["volumes"].(map[string]any)["future"] = []any{nil}
-	e, err := Add(w, nil, mounts(t, "a"), false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	after, err := e.Apply(w)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := e.Apply(after); err == nil {
-		t.Error("a patch applies although what it tests has changed")
+// The library that applies patches panics on a null in a list, if it is asked to test one;
+// API servers use it, too. So a server is asked for the version, and a manifest, which has
+// none, is compared here.
+func TestNullsInListsAreNotTested(t *testing.T) {
+	for name, version := range map[string]any{"on a server": "7", "in a manifest": nil} {
+		t.Run(name, func(t *testing.T) {
+			w := workspace(t, "")
+			w["spec"].(map[string]any)["podTemplate"].(map[string]any)["volumes"].(map[string]any)["future"] = []any{nil}
+			w["metadata"].(map[string]any)["resourceVersion"] = version
+			e, err := Add(w, nil, mounts(t, "a"), false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			patch, err := e.Patch()
+			if tested := bytes.Contains(patch, []byte("null")); err != nil || tested != (version == nil) {
+				t.Errorf("%v, patch %s", err, patch)
+			}
+			after, err := e.Apply(w)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if version != nil {
+				after["metadata"].(map[string]any)["resourceVersion"] = "8"
+			}
+			if _, err := e.Apply(after); err == nil {
+				t.Error("a patch applies although what it tests has changed")
+			}
+		})
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -23,6 +24,7 @@ type operation struct {
 // JSON Pointers (RFC 6901) to the parts that patches touch.
 const (
 	uidPointer         = "/metadata/uid"
+	versionPointer     = "/metadata/resourceVersion"
 	podTemplatePointer = "/spec/podTemplate"
 	volumesPointer     = podTemplatePointer + "/volumes"
 	secretsPointer     = volumesPointer + "/secrets"
@@ -57,6 +59,33 @@ func (b *patchBuilder) testUID(workspace map[string]any) {
 	if uid, ok := metadata["uid"]; ok && uid != nil {
 		b.test(uidPointer, uid)
 	}
+}
+
+// testUnchanged makes a patch fail if a part of the Workspace is not as it was read. API
+// servers compare with a library that panics on a null in a list, as there may be in fields
+// that this program does not know. Where there is one, the whole Workspace must be as it was.
+func (b *patchBuilder) testUnchanged(workspace map[string]any, pointer string, value any) {
+	metadata, _ := workspace["metadata"].(map[string]any)
+	if version, ok := metadata["resourceVersion"].(string); ok && listsNull(value) {
+		b.test(versionPointer, version)
+		return
+	}
+	b.test(pointer, value)
+}
+
+// listsNull reports whether a null is in a list anywhere in v.
+func listsNull(v any) bool {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, item := range v {
+			if listsNull(item) {
+				return true
+			}
+		}
+	case []any:
+		return slices.ContainsFunc(v, func(item any) bool { return item == nil || listsNull(item) })
+	}
+	return false
 }
 
 // Patch returns the JSON Patch of the edit; nil if there is nothing to write.

@@ -97,13 +97,28 @@ func Get(t testing.TB) *Env {
 		if dir := os.Getenv(ClusterVariable); dir != "" {
 			shared.env, shared.err = attach(dir)
 		} else {
-			shared.env, shared.err = start()
+			shared.env, shared.err = start(filepath.Join("pkg", "api", "crds"))
 		}
 	}
 	if shared.err != nil {
 		t.Fatalf("no control plane: %v", shared.err)
 	}
 	return shared.env
+}
+
+// Private starts a control plane for one test that does to it what others could not bear,
+// such as changing the CRDs. crds is the folder of those that it starts with.
+func Private(t testing.TB, crds string) *Env {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("needs a control plane: not with -short")
+	}
+	e, err := start(crds)
+	if err != nil {
+		t.Fatalf("no control plane: %v", err)
+	}
+	t.Cleanup(e.stop)
+	return e
 }
 
 // attach uses a control plane that `controlplane up` has started.
@@ -125,14 +140,16 @@ func attach(dir string) (*Env, error) {
 }
 
 // start runs the launcher as a child that ends when we close its stdin, which
-// happens even if we are killed.
-func start() (*Env, error) {
+// happens even if we are killed. crds is a folder, relative to the repository.
+func start(crds string) (*Env, error) {
 	root, err := repository()
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.Command("go", "-C", filepath.Join(root, "hack", "controlplane"), "run", ".",
-		"run", "--crds", filepath.Join(root, "pkg", "api", "crds"))
+	if !filepath.IsAbs(crds) {
+		crds = filepath.Join(root, crds)
+	}
+	cmd := exec.Command("go", "-C", filepath.Join(root, "hack", "controlplane"), "run", ".", "run", "--crds", crds)
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, err

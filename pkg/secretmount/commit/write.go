@@ -66,7 +66,7 @@ func Write(ctx context.Context, w Workspace, first *unstructured.Unstructured, p
 		}
 		result, err := w.Patch(ctx, patch)
 		if err == nil {
-			return result, edit, nil
+			return result, edit, edit.Stored(result.Object)
 		}
 		why := fateOf(err)
 		if why == refused {
