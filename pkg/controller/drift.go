@@ -57,12 +57,54 @@ func correctRoleBinding(existing, desired *rbacv1.RoleBinding) bool {
 
 // correctVirtualService overwrites the spec.
 func correctVirtualService(existing, desired *unstructured.Unstructured) bool {
-	if !needsMetadata(existing, desired) && equality.Semantic.DeepEqual(existing.Object["spec"], desired.Object["spec"]) {
+	if !needsMetadata(existing, desired) && sameMessage(existing.Object["spec"], desired.Object["spec"]) {
 		return false
 	}
 	setMetadata(existing, desired)
 	existing.Object["spec"] = desired.DeepCopy().Object["spec"]
 	return true
+}
+
+// sameMessage compares two protobuf messages in their JSON form, where a field that is empty,
+// zero or false is the same as one that is not there. A message without fields is not.
+func sameMessage(a, b any) bool {
+	return equality.Semantic.DeepEqual(setFields(a), setFields(b))
+}
+
+func setFields(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for key, value := range v {
+			if headers, ok := value.(map[string]any); ok && (key == "set" || key == "add") {
+				// A map and not a message: what is empty is the map, and not its values.
+				if len(headers) > 0 {
+					out[key] = headers
+				}
+			} else if value = setFields(value); !isUnset(value) {
+				out[key] = value
+			}
+		}
+		return out
+	case []any:
+		out := make([]any, 0, len(v))
+		for _, item := range v {
+			out = append(out, setFields(item))
+		}
+		return out
+	}
+	return v
+}
+
+func isUnset(v any) bool {
+	switch v := v.(type) {
+	case nil:
+		return true
+	case []any:
+		return len(v) == 0
+	default:
+		return v == "" || v == false || v == int64(0) || v == float64(0)
+	}
 }
 
 // needsMetadata looks only at the labels and annotations that are there: foreign ones and

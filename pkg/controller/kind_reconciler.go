@@ -19,8 +19,8 @@ import (
 // LabelImageSource marks the ConfigMaps that icons and logos of WorkspaceKinds may come from.
 const LabelImageSource = "notebooks.kubeflow.org/image-source"
 
-// WorkspaceKindReconciler keeps a WorkspaceKind from being deleted while Workspaces use it, and
-// counts them in its status. Its client must see the Workspaces of all namespaces.
+// WorkspaceKindReconciler lets a WorkspaceKind be deleted once no Workspace uses it any more, and
+// counts those that do in its status. Its client must see the Workspaces of all namespaces.
 type WorkspaceKindReconciler struct {
 	Client client.Client
 }
@@ -46,11 +46,8 @@ func (r *WorkspaceKindReconciler) Reconcile(ctx context.Context, request reconci
 			users = append(users, &all.Items[i])
 		}
 	}
-	if len(users) > 0 {
-		if err := addFinalizer(ctx, r.Client, kind); err != nil {
-			return reconcile.Result{}, err
-		}
-	} else {
+	// The finalizer is put there for each Workspace that is reconciled; see WorkspaceReconciler.
+	if len(users) == 0 {
 		gone, err := removeFinalizer(ctx, r.Client, kind)
 		if gone || err != nil {
 			return reconcile.Result{}, err
@@ -125,7 +122,7 @@ func countUsers(kind *v1beta1.WorkspaceKind, users []*v1beta1.Workspace) {
 // cannot be read, the status stays as it is: what this user may not see, the controller may.
 func (r *WorkspaceKindReconciler) asset(ctx context.Context, asset v1beta1.Asset, status *v1beta1.AssetStatus) {
 	ref := asset.ConfigMap
-	if ref == nil {
+	if ref == nil || asset.URL != nil {
 		*status = v1beta1.AssetStatus{}
 		return
 	}
@@ -138,15 +135,24 @@ func (r *WorkspaceKindReconciler) asset(ctx context.Context, asset v1beta1.Asset
 	case err != nil, cm.Data == nil && cm.BinaryData == nil && status.SHA256 != "":
 		// Not readable, or read from a snapshot, which keeps no content.
 	default:
-		content, ok := cm.Data[ref.Key]
+		content, ok := contentOf(&cm, ref.Key)
 		if !ok {
 			*status = assetError(v1beta1.AssetErrorKeyNotFound, fmt.Sprintf(
 				"key %q not found in ConfigMap %q in namespace %q", ref.Key, ref.Name, ref.Namespace))
 			return
 		}
-		sum := sha256.Sum256([]byte(content))
+		sum := sha256.Sum256(content)
 		*status = v1beta1.AssetStatus{SHA256: hex.EncodeToString(sum[:])}
 	}
+}
+
+// contentOf returns what a ConfigMap holds under a key, as text or as bytes.
+func contentOf(cm *corev1.ConfigMap, key string) ([]byte, bool) {
+	if text, ok := cm.Data[key]; ok {
+		return []byte(text), true
+	}
+	content, ok := cm.BinaryData[key]
+	return content, ok
 }
 
 func assetError(kind v1beta1.AssetErrorType, message string) v1beta1.AssetStatus {

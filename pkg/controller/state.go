@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"slices"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -101,8 +102,9 @@ func isReady(pod *corev1.Pod) bool {
 	return c != nil && c.Status == corev1.ConditionTrue
 }
 
+// condition returns the last condition of a type; it is normally the only one.
 func condition(pod *corev1.Pod, kind corev1.PodConditionType) *corev1.PodCondition {
-	for i := range pod.Status.Conditions {
+	for i := range slices.Backward(pod.Status.Conditions) {
 		if pod.Status.Conditions[i].Type == kind {
 			return &pod.Status.Conditions[i]
 		}

@@ -29,7 +29,8 @@ func setState(status *v1beta1.WorkspaceStatus, s Situation, serviceAccount strin
 	}
 	status.PodTemplatePod = podStatus(s.Pod, serviceAccount)
 	state := DeriveState(s)
-	if state.State == v1beta1.WorkspaceStateRunning && status.State != v1beta1.WorkspaceStateRunning {
+	// A Workspace that an earlier release has left running has no time yet.
+	if state.State == v1beta1.WorkspaceStateRunning && (status.State != v1beta1.WorkspaceStateRunning || status.LastRunningTime == 0) {
 		status.LastRunningTime = now
 		status.Activity = v1beta1.WorkspaceActivity{}
 	}

@@ -25,11 +25,11 @@ var errTemplateLimit = errors.New("the template does too much")
 // templates renders the values of a WorkspaceKind that are Go templates.
 type templates struct {
 	// prefixes are the connect paths by id of the port, of the ports that the image has.
-	prefixes map[string]string
+	prefixes map[v1beta1.PortId]string
 }
 
 func newTemplates(w *v1beta1.Workspace, ports []v1beta1.ImagePort) templates {
-	t := templates{prefixes: map[string]string{}}
+	t := templates{prefixes: map[v1beta1.PortId]string{}}
 	for _, p := range ports {
 		t.prefixes[p.ID] = connectPath(w, p.ID)
 	}
@@ -37,13 +37,15 @@ func newTemplates(w *v1beta1.Workspace, ports []v1beta1.ImagePort) templates {
 }
 
 // connectPath is the path under which a port of a Workspace is served to browsers.
-func connectPath(w *v1beta1.Workspace, portID string) string {
-	return "/workspace/connect/" + w.Namespace + "/" + w.Name + "/" + portID + "/"
+func connectPath(w *v1beta1.Workspace, port v1beta1.PortId) string {
+	return "/workspace/connect/" + w.Namespace + "/" + w.Name + "/" + string(port) + "/"
 }
 
 // httpPathPrefix is the one function that templates have beside Go's own: the connect path of
-// a port, and nothing for a port that the image does not have.
-func (t templates) httpPathPrefix(portID string) string { return t.prefixes[portID] }
+// a port, and nothing for a port that the image does not have. Because its parameter is not a
+// plain string, a template can call it with a literal alone: on a variable or on the result of
+// another function it fails, as it does in the in-cluster controller.
+func (t templates) httpPathPrefix(port v1beta1.PortId) string { return t.prefixes[port] }
 
 // render executes one template. There is no data: fields of it render as "<no value>".
 func (t templates) render(text string) (string, error) {

@@ -22,15 +22,15 @@ func buildVirtualService(w *v1beta1.Workspace, kind *v1beta1.WorkspaceKind, imag
 ) (*unstructured.Unstructured, error) {
 	host := fmt.Sprintf("%s.%s.svc.%s", service, w.Namespace, istio.ClusterDomain)
 	t := newTemplates(w, image.Spec.Ports)
-	ports := map[string]*v1beta1.WorkspaceKindPort{}
+	ports := map[v1beta1.PortId]*v1beta1.WorkspaceKindPort{}
 	for i := range kind.Spec.PodTemplate.Ports {
 		p := &kind.Spec.PodTemplate.Ports[i]
 		ports[p.ID] = p
 	}
 	var routes []any
 	for _, p := range image.Spec.Ports {
-		defined, ok := ports[p.ID]
-		if !ok {
+		defined := ports[p.ID]
+		if defined == nil || defined.Protocol != v1beta1.PortProtocolHTTP {
 			continue
 		}
 		route := map[string]any{

@@ -61,6 +61,10 @@ func (r *WorkspaceReconciler) Reconcile(ctx context.Context, request reconcile.R
 	state, err := r.reconcile(ctx, w)
 	var status *statusError
 	if errors.As(err, &status) {
+		if before.Status.State == v1beta1.WorkspaceStateError && before.Status.StateMessage == status.message {
+			// The rest of the status is written along with a new error, and not for its own sake.
+			return reconcile.Result{}, nil
+		}
 		w.Status.State, w.Status.StateMessage = v1beta1.WorkspaceStateError, status.message
 		err = nil
 	}

@@ -279,7 +279,7 @@ type ActivityProbeJupyter struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=32
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([a-z0-9_-]*[a-z0-9])?$`
-	PortID string `json:"portId"`
+	PortID PortId `json:"portId"`
 }
 
 // WorkspaceKindProbes are the kubelet's probes of the container "main".
@@ -304,13 +304,17 @@ type WorkspaceKindVolumeMounts struct {
 	Home string `json:"home"`
 }
 
+// PortId identifies a port within a WorkspaceKind. Templates fail on anything but a literal where
+// they name a port, and users read the name of this type in the error.
+type PortId string //nolint:revive // the name that the error has in the in-cluster controller
+
 // WorkspaceKindPort is a service that images of a WorkspaceKind can offer.
 type WorkspaceKindPort struct {
 	// ID is what images refer to, and a segment of the URL path.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=32
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([a-z0-9_-]*[a-z0-9])?$`
-	ID string `json:"id"`
+	ID PortId `json:"id"`
 
 	Protocol PortProtocol `json:"protocol"`
 
@@ -529,7 +533,7 @@ type ImagePort struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=32
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([a-z0-9_-]*[a-z0-9])?$`
-	ID string `json:"id"`
+	ID PortId `json:"id"`
 
 	// Port is the TCP port number.
 	// +kubebuilder:validation:Minimum=1
