@@ -37,7 +37,7 @@ func (r *WorkspaceKindReconciler) Reconcile(ctx context.Context, request reconci
 		return reconcile.Result{}, fmt.Errorf("unable to read WorkspaceKind %s: %w", request.Name, err)
 	}
 	var all v1beta1.WorkspaceList
-	if err := r.Client.List(ctx, &all); err != nil {
+	if err := r.Client.List(ctx, &all, client.UnsafeDisableDeepCopy); err != nil {
 		return reconcile.Result{}, fmt.Errorf("unable to list the Workspaces of WorkspaceKind %s: %w", kind.Name, err)
 	}
 	var users []*v1beta1.Workspace

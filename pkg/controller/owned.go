@@ -14,9 +14,10 @@ import (
 )
 
 // ownedBy lists the objects of one kind that belong to a Workspace, the oldest first. They are
-// found by their owner, not by name or label: names are random and labels can be edited.
+// found by their owner, not by name or label: names are random and labels can be edited. They may
+// be shared with a cache: copy them before a change.
 func ownedBy[T client.Object](ctx context.Context, c client.Reader, w *v1beta1.Workspace, list client.ObjectList) ([]T, error) {
-	if err := c.List(ctx, list, client.InNamespace(w.Namespace)); err != nil {
+	if err := c.List(ctx, list, client.InNamespace(w.Namespace), client.UnsafeDisableDeepCopy); err != nil {
 		return nil, fmt.Errorf("unable to list the objects of Workspace %s/%s: %w", w.Namespace, w.Name, err)
 	}
 	var owned []T

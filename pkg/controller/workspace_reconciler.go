@@ -310,7 +310,8 @@ func (r *WorkspaceReconciler) situation(ctx context.Context, w *v1beta1.Workspac
 		return s, fmt.Errorf("unable to read Pod %s-0: %w", set.Name, err)
 	}
 	var events corev1.EventList
-	if err := r.Client.List(ctx, &events, client.InNamespace(w.Namespace), client.MatchingFields{involvedUID: string(subject)}); err != nil {
+	if err := r.Client.List(ctx, &events, client.InNamespace(w.Namespace), client.MatchingFields{involvedUID: string(subject)},
+		client.UnsafeDisableDeepCopy); err != nil {
 		return s, fmt.Errorf("unable to list Events: %w", err)
 	}
 	s.Events = events.Items

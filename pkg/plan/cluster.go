@@ -13,9 +13,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
@@ -34,7 +36,7 @@ type Cluster struct {
 	now      func() time.Time
 
 	mu      sync.RWMutex
-	objects map[schema.GroupVersionKind]map[client.ObjectKey]client.Object
+	objects store
 	// deleted are objects that are gone, whatever the API server still says.
 	deleted map[identity]bool
 	// virtual are objects that the API server does not have: made by a dry run, or read from
@@ -69,7 +71,7 @@ func NewCluster(mode Mode, api client.Client, now func() time.Time) (*Cluster, e
 	}
 	return &Cluster{
 		mode: mode, api: api, scheme: s, mapper: newMapper(), now: now,
-		objects: map[schema.GroupVersionKind]map[client.ObjectKey]client.Object{},
+		objects: store{},
 		deleted: map[identity]bool{},
 		virtual: map[identity]bool{},
 		loaded:  map[schema.GroupVersionKind]map[string]bool{},
@@ -80,39 +82,48 @@ func NewCluster(mode Mode, api client.Client, now func() time.Time) (*Cluster, e
 // Mode says where writes go.
 func (c *Cluster) Mode() Mode { return c.mode }
 
-// put keeps an object, in the form in which its kind is kept.
+// put keeps a copy of an object, in the form in which its kind is kept.
 func (c *Cluster) put(gvk schema.GroupVersionKind, o client.Object) error {
 	kept := newObject(c.scheme, gvk)
 	if err := copyInto(o, kept); err != nil {
 		return fmt.Errorf("%s %s/%s: %w", gvk.Kind, o.GetNamespace(), o.GetName(), err)
 	}
-	kept.SetManagedFields(nil)
-	if pod, ok := kept.(*corev1.Pod); ok {
-		slim(pod)
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.objects[gvk] == nil {
-		c.objects[gvk] = map[client.ObjectKey]client.Object{}
-	}
-	key := client.ObjectKeyFromObject(o)
-	c.objects[gvk][key] = kept
-	delete(c.deleted, identity{gvk, key})
+	c.keep(gvk, kept)
 	return nil
 }
 
-// slim drops what the controller does not look at. Pods are the largest objects by far.
-func slim(pod *corev1.Pod) {
-	names := func(in []corev1.Container) (out []corev1.Container) {
-		for i := range in {
-			out = append(out, corev1.Container{Name: in[i].Name})
+// keep keeps an object that is in the form in which its kind is kept, and that nobody else
+// holds.
+func (c *Cluster) keep(gvk schema.GroupVersionKind, o client.Object) {
+	slim(o)
+	id := identity{gvk, client.ObjectKeyFromObject(o)}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.objects.put(id, o)
+	delete(c.deleted, id)
+}
+
+// slim drops what the controller does not look at, which is most of what an API server sends.
+func slim(o client.Object) {
+	o.SetManagedFields(nil)
+	switch o := o.(type) {
+	case *corev1.Pod:
+		names := func(in []corev1.Container) (out []corev1.Container) {
+			for i := range in {
+				out = append(out, corev1.Container{Name: in[i].Name})
+			}
+			return out
 		}
-		return out
+		o.Spec = corev1.PodSpec{
+			NodeName: o.Spec.NodeName, Containers: names(o.Spec.Containers), InitContainers: names(o.Spec.InitContainers),
+		}
+		o.Status = corev1.PodStatus{
+			Phase: o.Status.Phase, Conditions: o.Status.Conditions, ContainerStatuses: o.Status.ContainerStatuses,
+		}
+		o.Annotations = nil
+	case *metav1.PartialObjectMetadata: // a Secret: it exists
+		o.Labels, o.Annotations, o.OwnerReferences = nil, nil, nil
 	}
-	pod.Spec = corev1.PodSpec{
-		NodeName: pod.Spec.NodeName, Containers: names(pod.Spec.Containers), InitContainers: names(pod.Spec.InitContainers),
-	}
-	pod.Annotations = nil
 }
 
 // copyInto copies an object into one that may be of another Go type.
@@ -159,7 +170,7 @@ func (c *Cluster) isVirtual(id identity) bool {
 func (c *Cluster) remove(id identity) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	delete(c.objects[id.gvk], id.key)
+	c.objects.remove(id)
 	c.deleted[id] = true
 }
 
@@ -167,7 +178,7 @@ func (c *Cluster) remove(id identity) {
 func (c *Cluster) find(id identity) (o client.Object, known bool, err error) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
-	if o, ok := c.objects[id.gvk][id.key]; ok {
+	if o := c.objects.get(id); o != nil {
 		return o, true, nil
 	}
 	if c.deleted[id] || c.covers(id.gvk, id.key.Namespace) {
@@ -268,28 +279,26 @@ func (c *Cluster) List(ctx context.Context, list client.ObjectList, opts ...clie
 }
 
 func (c *Cluster) listMemory(gvk schema.GroupVersionKind, list client.ObjectList, o client.ListOptions) error {
-	uid := ""
+	var wanted func(client.Object) bool
 	if o.FieldSelector != nil {
-		uid, _ = o.FieldSelector.RequiresExactMatch("involvedObject.uid")
+		if uid, ok := o.FieldSelector.RequiresExactMatch("involvedObject.uid"); ok {
+			wanted = func(object client.Object) bool {
+				event, ok := object.(*corev1.Event)
+				return !ok || string(event.InvolvedObject.UID) == uid
+			}
+		}
 	}
 	c.mu.RLock()
-	var found []client.Object
-	for key, object := range c.objects[gvk] {
-		if o.Namespace != "" && key.Namespace != o.Namespace {
-			continue
-		}
-		if event, ok := object.(*corev1.Event); ok && uid != "" && string(event.InvolvedObject.UID) != uid {
-			continue
-		}
-		found = append(found, object)
-	}
+	found := c.objects.list(gvk, o.Namespace, wanted)
 	c.mu.RUnlock()
-	slices.SortFunc(found, func(a, b client.Object) int {
-		return strings.Compare(a.GetNamespace()+"/"+a.GetName(), b.GetNamespace()+"/"+b.GetName())
-	})
+	shared := ptr.Deref(o.UnsafeDisableDeepCopy, false)
 	items := make([]runtime.Object, 0, len(found))
 	for _, object := range found {
-		items = append(items, object.DeepCopyObject())
+		if shared {
+			items = append(items, object)
+		} else {
+			items = append(items, object.DeepCopyObject())
+		}
 	}
 	return meta.SetList(list, items)
 }
@@ -317,13 +326,9 @@ func (c *Cluster) owned(namespace, workspace string) []ownedObject {
 	defer c.mu.RUnlock()
 	var out []ownedObject
 	for _, gvk := range ownedGVKs {
-		first := len(out)
-		for key, o := range c.objects[gvk] {
-			if key.Namespace == namespace && isOwned(o, workspace) {
-				out = append(out, ownedObject{identity{gvk, key}, o})
-			}
+		for _, o := range c.objects.list(gvk, namespace, func(o client.Object) bool { return isOwned(o, workspace) }) {
+			out = append(out, ownedObject{identity{gvk, client.ObjectKeyFromObject(o)}, o})
 		}
-		slices.SortFunc(out[first:], func(a, b ownedObject) int { return strings.Compare(a.id.key.Name, b.id.key.Name) })
 	}
 	return out
 }

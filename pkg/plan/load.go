@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -77,12 +78,10 @@ func (c *Cluster) LoadAllWorkspaces(ctx context.Context) (bool, error) {
 func (c *Cluster) anySecrets() bool {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
-	for _, o := range c.objects[workspaceGVK] {
-		if w, ok := o.(*v1beta1.Workspace); ok && len(w.Spec.PodTemplate.Volumes.Secrets) > 0 {
-			return true
-		}
-	}
-	return false
+	return len(c.objects.list(workspaceGVK, "", func(o client.Object) bool {
+		w, ok := o.(*v1beta1.Workspace)
+		return ok && len(w.Spec.PodTemplate.Volumes.Secrets) > 0
+	})) > 0
 }
 
 type query struct {
@@ -107,30 +106,22 @@ func (c *Cluster) load(ctx context.Context, queries []query) error {
 }
 
 func (c *Cluster) loadOne(ctx context.Context, q query) error {
-	list := newList(c.scheme, q.gvk)
-	opts := []client.ListOption{client.InNamespace(q.namespace), client.Limit(pageSize)}
+	opts := []client.ListOption{client.InNamespace(q.namespace)}
 	if q.opts != nil {
 		opts = append(opts, q.opts)
 	}
-	for next := ""; ; {
-		if err := c.api.List(ctx, list, append(opts, client.Continue(next))...); err != nil {
-			if q.optional && ctx.Err() == nil {
-				c.mu.Lock()
-				c.unknown[q.gvk] = err
-				c.mu.Unlock()
-				return nil
-			}
-			return fmt.Errorf("cannot list %s: %w", resourceOf(q.gvk), err)
-		}
-		if err := eachObject(list, func(o client.Object) error { return c.take(q.gvk, o) }); err != nil {
-			return err
-		}
-		if next = list.GetContinue(); next == "" {
-			break
-		}
-	}
+	list := func() client.ObjectList { return newList(c.scheme, q.gvk) }
+	err := c.eachPage(ctx, list, opts, func(o client.Object) error { return c.take(q.gvk, o) })
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	switch {
+	case err == nil:
+	case q.optional && ctx.Err() == nil:
+		c.unknown[q.gvk] = err
+		return nil
+	default:
+		return fmt.Errorf("cannot list %s: %w", resourceOf(q.gvk), err)
+	}
 	if c.loaded[q.gvk] == nil {
 		c.loaded[q.gvk] = map[string]bool{}
 	}
@@ -138,18 +129,37 @@ func (c *Cluster) loadOne(ctx context.Context, q query) error {
 	return nil
 }
 
+// eachPage lists page by page, each into a new list, so that objects may be kept as they are.
+func (c *Cluster) eachPage(ctx context.Context, newPage func() client.ObjectList, opts []client.ListOption, do func(client.Object) error) error {
+	for next := ""; ; {
+		page := newPage()
+		if err := c.api.List(ctx, page, append(slices.Clone(opts), client.Limit(pageSize), client.Continue(next))...); err != nil {
+			return err
+		}
+		if err := eachObject(page, do); err != nil {
+			return err
+		}
+		if next = page.GetContinue(); next == "" {
+			return nil
+		}
+	}
+}
+
 // take keeps an object that was read, unless a manifest or a write has taken its place.
 func (c *Cluster) take(gvk schema.GroupVersionKind, o client.Object) error {
 	id := identity{gvk, client.ObjectKeyFromObject(o)}
 	c.mu.RLock()
-	_, have := c.objects[gvk][id.key]
-	have = have && gvk.Group == v1beta1.GroupName || c.deleted[id]
+	have := c.objects.get(id) != nil && gvk.Group == v1beta1.GroupName || c.deleted[id]
 	c.mu.RUnlock()
 	if have {
 		return nil
 	}
 	if u, ok := o.(*unstructured.Unstructured); ok && gvk.Group == v1beta1.GroupName {
 		c.noteUnknownFields(id, u)
+	}
+	if reflect.TypeOf(o) == reflect.TypeOf(newObject(c.scheme, gvk)) {
+		c.keep(gvk, o)
+		return nil
 	}
 	return c.put(gvk, o)
 }
@@ -174,9 +184,8 @@ func (c *Cluster) KindNames() []string {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	var out []string
-	for key := range c.objects[kindGVK] {
-		out = append(out, key.Name)
+	for _, o := range c.objects.list(kindGVK, "", nil) {
+		out = append(out, o.GetName())
 	}
-	slices.Sort(out)
 	return out
 }
