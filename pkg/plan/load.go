@@ -7,10 +7,14 @@ import (
 	"reflect"
 	"slices"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/selection"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -62,7 +66,53 @@ func (c *Cluster) LoadOwned(ctx context.Context, scope Scope) error {
 		// Whether a Secret exists is a courtesy; without the right to see them it is not known.
 		queries = append(queries, query{gvk: secretGVK, namespace: ns, optional: true})
 	}
-	return c.load(ctx, queries)
+	if err := c.load(ctx, queries); err != nil {
+		return err
+	}
+	return c.loadUnlabelledPods(ctx, ns)
+}
+
+// loadUnlabelledPods finds the Pods of StatefulSets that lost the label by which the others were
+// found: the controller goes by the name alone. It asks only if there is a StatefulSet without
+// its Pod, and then with one list, however many there are.
+func (c *Cluster) loadUnlabelledPods(ctx context.Context, namespace string) error {
+	if c.api == nil {
+		return nil
+	}
+	lacking := map[client.ObjectKey]bool{}
+	c.mu.RLock()
+	for _, o := range c.objects.list(statefulSetGVK, namespace, nil) {
+		key := client.ObjectKey{Namespace: o.GetNamespace(), Name: o.GetName() + "-0"}
+		set, ok := o.(*appsv1.StatefulSet)
+		owner := metav1.GetControllerOfNoCopy(o)
+		if ok && owner != nil && isOwned(o, owner.Name) && replicas(set) > 0 && c.objects.get(identity{podGVK, key}) == nil {
+			lacking[key] = true
+		}
+	}
+	c.mu.RUnlock()
+	if len(lacking) == 0 {
+		return nil
+	}
+	without, err := labels.NewRequirement(v1beta1.LabelWorkspaceName, selection.DoesNotExist, nil)
+	if err != nil {
+		return err
+	}
+	opts := []client.ListOption{client.InNamespace(namespace), client.MatchingLabelsSelector{Selector: labels.NewSelector().Add(*without)}}
+	names := func() client.ObjectList {
+		list := &metav1.PartialObjectMetadataList{}
+		list.SetGroupVersionKind(podGVK.GroupVersion().WithKind("PodList"))
+		return list
+	}
+	err = c.eachPage(ctx, names, opts, func(o client.Object) error {
+		if !lacking[client.ObjectKeyFromObject(o)] {
+			return nil
+		}
+		return c.refresh(ctx, identity{podGVK, client.ObjectKeyFromObject(o)})
+	})
+	if err != nil {
+		return fmt.Errorf("cannot list pods: %w", err)
+	}
+	return nil
 }
 
 // LoadAllWorkspaces makes sure that the Workspaces of all namespaces are there, which the
