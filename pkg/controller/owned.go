@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -13,8 +14,8 @@ import (
 	"github.com/kubectl-workspace/kubectl-workspace/pkg/api/v1beta1"
 )
 
-// ownedBy lists the objects of one kind that belong to a Workspace, the oldest first. They are
-// found by their owner, not by name or label: names are random and labels can be edited. They may
+// ownedBy lists the objects of one kind that belong to a Workspace: those named by the controller
+// first, then the older ones. They are found by their owner, not by name or label: names are random and labels can be edited. They may
 // be shared with a cache: copy them before a change.
 func ownedBy[T client.Object](ctx context.Context, c client.Reader, w *v1beta1.Workspace, list client.ObjectList) ([]T, error) {
 	if err := c.List(ctx, list, client.InNamespace(w.Namespace), client.UnsafeDisableDeepCopy); err != nil {
@@ -27,12 +28,16 @@ func ownedBy[T client.Object](ctx context.Context, c client.Reader, w *v1beta1.W
 		}
 		return nil
 	})
-	slices.SortStableFunc(owned, func(a, b T) int {
-		ta, tb := a.GetCreationTimestamp(), b.GetCreationTimestamp()
-		if c := ta.Compare(tb.Time); c != 0 {
-			return c
+	byHand := func(o T) int {
+		if strings.HasPrefix(o.GetName(), namePrefix) {
+			return 0
 		}
-		return strings.Compare(a.GetName(), b.GetName())
+		return 1
+	}
+	slices.SortFunc(owned, func(a, b T) int {
+		return cmp.Or(byHand(a)-byHand(b),
+			a.GetCreationTimestamp().Compare(b.GetCreationTimestamp().Time),
+			strings.Compare(a.GetName(), b.GetName()))
 	})
 	return owned, err
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -395,6 +396,41 @@ func TestOwnership(t *testing.T) {
 		}
 		if w := b.run(t); w.Status.PodTemplatePod.ServiceAccountName != want || b.set(t).Spec.Template.Spec.ServiceAccountName != want {
 			t.Errorf("%s: %s", name, w.Status.PodTemplatePod.ServiceAccountName)
+		}
+	}
+}
+
+// Several owned objects are an error that names them, always in the same order, and the work
+// stops there.
+func TestSeveralOwned(t *testing.T) {
+	older := metav1.NewTime(noon.Add(-time.Hour))
+	meta := func(name string, created metav1.Time) metav1.ObjectMeta {
+		return metav1.ObjectMeta{Namespace: "team-a", Name: name, CreationTimestamp: created, OwnerReferences: []metav1.OwnerReference{{
+			APIVersion: "kubeflow.org/v1beta1", Kind: "Workspace", Name: "alice", UID: "alice-uid", Controller: ptr.To(true)}}}
+	}
+	route := &unstructured.Unstructured{}
+	route.SetGroupVersionKind(controller.VirtualServiceGVK)
+	for what, make := range map[string]func(metav1.ObjectMeta) client.Object{
+		"ServiceAccounts": func(m metav1.ObjectMeta) client.Object { return &corev1.ServiceAccount{ObjectMeta: m} },
+		"StatefulSets":    func(m metav1.ObjectMeta) client.Object { return &appsv1.StatefulSet{ObjectMeta: m} },
+		"Services":        func(m metav1.ObjectMeta) client.Object { return &corev1.Service{ObjectMeta: m} },
+		"VirtualServices": func(m metav1.ObjectMeta) client.Object {
+			u := route.DeepCopy()
+			u.SetNamespace(m.Namespace)
+			u.SetName(m.Name)
+			u.SetCreationTimestamp(m.CreationTimestamp)
+			u.SetOwnerReferences(m.OwnerReferences)
+			return u
+		},
+	} {
+		b := newBench(t, istio, nil, labKind(), labWorkspace(),
+			make(meta("by-hand", older)), make(meta("ws-alice-b", metav1.NewTime(noon))), make(meta("ws-alice-z", older)), make(meta("ws-alice-a", metav1.NewTime(noon))))
+		w := b.run(t)
+		if want := "Workspace owns multiple " + what + ": ws-alice-z, ws-alice-a, ws-alice-b, by-hand"; w.Status.StateMessage != want {
+			t.Errorf("%s: %q", what, w.Status.StateMessage)
+		}
+		if w.Status.PodTemplatePod.ServiceAccountName != "" {
+			t.Errorf("%s: the rest of the status was derived", what)
 		}
 	}
 }
