@@ -2,9 +2,13 @@ package plan
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 )
 
 // Mode says where writes go.
@@ -46,7 +50,32 @@ func (m Mode) allows(r *http.Request) bool {
 			return true
 		}
 	}
-	return m == Server && slices.Equal(r.URL.Query()["dryRun"], []string{"All"})
+	return m == Server && slices.Equal(dryRun(r), []string{metav1.DryRunAll})
+}
+
+// dryRun is what a request says about that, nil if it cannot be told. A deletion has its options
+// in the body, and then the API server does not look at those in the URL.
+func dryRun(r *http.Request) []string {
+	if r.Method != http.MethodDelete || r.Body == nil || r.Body == http.NoBody {
+		return r.URL.Query()["dryRun"]
+	}
+	if r.GetBody == nil {
+		return nil
+	}
+	body, err := r.GetBody()
+	if err != nil {
+		return nil
+	}
+	defer body.Close()
+	data, err := io.ReadAll(body)
+	if err != nil {
+		return nil
+	}
+	options := &metav1.DeleteOptions{}
+	if _, _, err := clientgoscheme.Codecs.UniversalDeserializer().Decode(data, nil, options); err != nil {
+		return nil
+	}
+	return options.DryRun
 }
 
 type roundTripper func(*http.Request) (*http.Response, error)

@@ -179,6 +179,9 @@ func (c *Cluster) patch(ctx context.Context, o client.Object, p client.Patch, st
 	if err != nil {
 		return id, before, err
 	}
+	if remote && c.mode == Server && before != nil {
+		restore(o, before, status)
+	}
 	kept := o
 	if before != nil && (c.mode == Server || c.mode == Client) && !c.isVirtual(id) {
 		// The API server still has the old version; a later patch must name that one.
@@ -187,6 +190,28 @@ func (c *Cluster) patch(ctx context.Context, o client.Object, p client.Patch, st
 		o.SetResourceVersion(before.GetResourceVersion())
 	}
 	return id, before, c.put(id.gvk, kept)
+}
+
+// restore puts back into the answer to a dry run what earlier ones have changed of the same object,
+// which the API server has not stored: a patch of the status leaves all else as it was before, and
+// the other way round.
+func restore(answer, before client.Object, status bool) {
+	switch a := answer.(type) {
+	case *v1beta1.Workspace:
+		b := before.DeepCopyObject().(*v1beta1.Workspace)
+		if status {
+			a.ObjectMeta, a.Spec = b.ObjectMeta, b.Spec
+		} else {
+			a.Status = b.Status
+		}
+	case *v1beta1.WorkspaceKind:
+		b := before.DeepCopyObject().(*v1beta1.WorkspaceKind)
+		if status {
+			a.ObjectMeta, a.Spec = b.ObjectMeta, b.Spec
+		} else {
+			a.Status = b.Status
+		}
+	}
 }
 
 // delete removes an object where the mode says.
