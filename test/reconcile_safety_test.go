@@ -12,14 +12,12 @@ import (
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-workspace/kubectl-workspace/pkg/api/v1beta1"
 	"github.com/kubectl-workspace/kubectl-workspace/pkg/controller"
-	"github.com/kubectl-workspace/kubectl-workspace/pkg/controller/paritytest"
 	"github.com/kubectl-workspace/kubectl-workspace/pkg/plan"
 	"github.com/kubectl-workspace/kubectl-workspace/test/env"
 )
@@ -130,11 +128,7 @@ func TestReconcileRefusesWhileSomebodyHoldsTheLease(t *testing.T) {
 	if _, r := b.reconcile(t); r.code != 0 {
 		t.Errorf("exit %d: %s", r.code, r.stderr)
 	}
-	after, err := leases.Get(t.Context(), plan.DefaultLeaseName, metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if holder := ptr.Deref(after.Spec.HolderIdentity, ""); holder != "" {
+	if holder := b.leaseHolder(t); holder != "" {
 		t.Errorf("still held by %q", holder)
 	}
 }
@@ -180,11 +174,7 @@ func TestReconcileInterrupted(t *testing.T) {
 	if code := f.wait(t); code != 130 && code != 0 {
 		t.Errorf("exit %d: %s", code, f.errors)
 	}
-	lease, err := b.Client(t, env.Admin).CoordinationV1().Leases(b.ns).Get(t.Context(), plan.DefaultLeaseName, metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if holder := ptr.Deref(lease.Spec.HolderIdentity, ""); holder != "" {
+	if holder := b.leaseHolder(t); holder != "" {
 		t.Errorf("the Lease is still held by %q", holder)
 	}
 	if _, r := b.reconcile(t); r.code != 0 {
@@ -194,71 +184,6 @@ func TestReconcileInterrupted(t *testing.T) {
 		if n != 1 {
 			t.Errorf("%s has %d StatefulSets", name, n)
 		}
-	}
-}
-
-// A user with the roles of docs/rbac.yaml and nothing else can reconcile; one with less is told
-// what is missing before anything is written.
-func TestReconcileRights(t *testing.T) {
-	b := withWorkspaces(t, 1)
-	docs := paritytest.Documents(t, filepath.Join("..", "docs", "rbac.yaml"))
-	asRules := func(doc map[string]any) (out []rbacv1.PolicyRule) {
-		var role rbacv1.ClusterRole
-		paritytest.Convert(t, doc, &role)
-		return role.Rules
-	}
-	client := b.Client(t, env.Admin)
-	kinds, err := client.RbacV1().ClusterRoles().Create(t.Context(), &rbacv1.ClusterRole{
-		ObjectMeta: metav1.ObjectMeta{GenerateName: "test-reconcile-"}, Rules: asRules(docs[1])}, metav1.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	binding, err := client.RbacV1().ClusterRoleBindings().Create(t.Context(), &rbacv1.ClusterRoleBinding{
-		ObjectMeta: metav1.ObjectMeta{GenerateName: "test-reconcile-"},
-		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: kinds.Name},
-		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: "reconciler"}},
-	}, metav1.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = client.RbacV1().ClusterRoleBindings().Delete(context.Background(), binding.Name, metav1.DeleteOptions{})
-		_ = client.RbacV1().ClusterRoles().Delete(context.Background(), kinds.Name, metav1.DeleteOptions{})
-	})
-	rules := asRules(docs[0])
-	var readOnly []rbacv1.PolicyRule
-	for _, rule := range rules {
-		if rule.Verbs[0] == "get" {
-			readOnly = append(readOnly, rule)
-		}
-	}
-	b.Grant(t, b.ns, "reconciler", append(readOnly, asRules(docs[2])...)...)
-	as := []string{"--as", "reconciler"}
-	env.Eventually(t, 10*time.Second, func() error { // rights take a moment to reach the authorizer
-		_, r := b.reconcile(t, append(as, "--dry-run=client")...)
-		if r.code != 0 {
-			return fmt.Errorf("exit %d: %s", r.code, r.stderr)
-		}
-		return nil
-	})
-	_, r := b.reconcile(t, as...)
-	for _, want := range []string{"nothing was changed", "create   statefulsets (apps) ", "patch    workspaces/status (kubeflow.org) ", "docs/rbac.yaml"} {
-		if r.code != 1 || !strings.Contains(r.stderr, want) {
-			t.Errorf("exit %d, without %q: %s", r.code, want, r.stderr)
-		}
-	}
-	if n := len(b.statefulSets(t)); n != 0 {
-		t.Errorf("%d StatefulSets", n)
-	}
-	b.Grant(t, b.ns, "reconciler", rules...)
-	env.Eventually(t, 10*time.Second, func() error {
-		if _, r := b.reconcile(t, as...); r.code != 0 {
-			return fmt.Errorf("exit %d: %s", r.code, r.stderr)
-		}
-		return nil
-	})
-	if n := len(b.statefulSets(t)); n != 1 {
-		t.Errorf("%d StatefulSets", n)
 	}
 }
 

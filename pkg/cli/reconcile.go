@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -53,8 +54,10 @@ type reconcileOptions struct {
 	now  func() time.Time
 	// ran is the Cluster of the last run.
 	ran *plan.Cluster
-	// notes end up in the Plan.
-	notes []string
+	// notes end up in the Plan. Those of the target belong to what was loaded last.
+	notes, targetNotes []string
+	// skipEvents and skipKinds leave out what this user lacks the rights for.
+	skipEvents, skipKinds bool
 }
 
 func newReconcile(f *factory) *cobra.Command {
@@ -226,9 +229,9 @@ func (o *reconcileOptions) load(ctx context.Context, mode plan.Mode) (*target, e
 	if err != nil {
 		return nil, err
 	}
-	o.notes = nil
+	o.targetNotes = nil
 	if mode == plan.Snapshot {
-		if o.notes, err = c.LoadSnapshot(ctx, o.session.Reader); err != nil {
+		if o.targetNotes, err = c.LoadSnapshot(ctx, o.session.Reader); err != nil {
 			return nil, err
 		}
 	}
@@ -246,6 +249,9 @@ func (o *reconcileOptions) load(ctx context.Context, mode plan.Mode) (*target, e
 	}
 	if err := c.LoadOwned(ctx, o.scope(t.workspaces)); err != nil {
 		return nil, o.readError(ctx, err)
+	}
+	if err := c.SecretsUnknown(); err != nil {
+		o.targetNotes = append(o.targetNotes, fmt.Sprintf("whether the mounted Secrets exist was not looked at: %v", err))
 	}
 	t.kinds, err = o.kinds(ctx, c, t.workspaces)
 	return t, err
@@ -350,7 +356,7 @@ func (o *reconcileOptions) kinds(ctx context.Context, c *plan.Cluster, workspace
 			out = append(out, name)
 		}
 	}
-	if len(out) == 0 {
+	if len(out) == 0 || o.skipKinds {
 		return nil, nil
 	}
 	all, err := c.LoadAllWorkspaces(ctx)
@@ -358,7 +364,7 @@ func (o *reconcileOptions) kinds(ctx context.Context, c *plan.Cluster, workspace
 		return nil, o.session.explain(err)
 	}
 	if !all {
-		o.notes = append(o.notes, "the usage counts of WorkspaceKinds are left alone: you may not list the Workspaces of all namespaces")
+		o.targetNotes = append(o.targetNotes, "the usage counts of WorkspaceKinds are left alone: you may not list the Workspaces of all namespaces")
 		return nil, nil
 	}
 	return out, nil
@@ -366,7 +372,9 @@ func (o *reconcileOptions) kinds(ctx context.Context, c *plan.Cluster, workspace
 
 // runner reconciles against a target.
 func (o *reconcileOptions) runner(t *target, progress func(plan.Outcome)) *plan.Runner {
-	return &plan.Runner{Cluster: t.cluster, Config: o.controllerConfig(), Now: o.now, Workers: 8, Progress: progress}
+	return &plan.Runner{
+		Cluster: t.cluster, Config: o.controllerConfig(), Now: o.now, Workers: 8, Progress: progress, SkipEvents: o.skipEvents,
+	}
 }
 
 // inMemory plans without writing anything.
@@ -383,12 +391,13 @@ func (o *reconcileOptions) inMemory(ctx context.Context) (*target, *plan.Plan, e
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
 	}
-	if foreign := o.foreign(t); len(foreign) > 0 {
-		o.notes = append(o.notes, foreign...)
-	}
-	p.Mode, p.Notes = o.mode, o.notes
+	p.Mode = o.mode
+	o.notes = o.foreign(t)
+	o.annotate(p)
 	return t, p, nil
 }
+
+func (o *reconcileOptions) annotate(p *plan.Plan) { p.Notes = slices.Concat(o.notes, o.targetNotes) }
 
 // foreign says which objects another release of Kubeflow Notebooks would build from
 // differently.
@@ -411,12 +420,12 @@ func (o *reconcileOptions) foreign(t *target) []string {
 
 // server plans in memory to see which rights it takes, and then asks the API server.
 func (o *reconcileOptions) server(ctx context.Context) (*plan.Plan, error) {
-	_, p, err := o.inMemory(ctx)
+	t, p, err := o.inMemory(ctx)
 	if err != nil || !p.Changed() {
 		return p, err
 	}
-	if err := o.checkRights(ctx, p.WriteRights()); err != nil {
-		return nil, err
+	if err := o.checkRights(ctx, t, p, nil); err != nil || !p.Changed() {
+		return p, err
 	}
 	return o.write(ctx, plan.Server)
 }
@@ -433,18 +442,18 @@ func (o *reconcileOptions) live(ctx context.Context) (*plan.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	if foreign := o.foreign(t); len(foreign) > 0 {
-		return nil, fmt.Errorf("%s\nNothing was changed; --dry-run=client shows what this program would do", strings.Join(foreign, "\n"))
+	if len(o.notes) > 0 { // see foreign
+		return nil, fmt.Errorf("%s\nNothing was changed; --dry-run=client shows what this program would do", strings.Join(o.notes, "\n"))
 	}
 	if !p.Changed() {
 		return p, nil
 	}
-	rights := p.WriteRights()
+	var rights []plan.Right
 	if withLease {
-		rights = append(rights, plan.Right{Verb: "update", Group: "coordination.k8s.io", Resource: "leases", Namespace: o.leaseNamespace})
+		rights = lease.Rights()
 	}
-	if err := o.checkRights(ctx, rights); err != nil {
-		return nil, err
+	if err := o.checkRights(ctx, t, p, rights); err != nil || !p.Changed() {
+		return p, err
 	}
 	if !withLease {
 		return o.write(ctx, plan.Live)
@@ -472,16 +481,10 @@ func (o *reconcileOptions) write(ctx context.Context, mode plan.Mode) (*plan.Pla
 	if err != nil {
 		return nil, err
 	}
-	if missing, err := plan.Missing(ctx, o.api, plan.KindRights()); err != nil || len(missing) > 0 {
-		if len(t.kinds) > 0 {
-			o.notes = append(o.notes, "the usage counts of WorkspaceKinds are left alone: you may not write their status")
-		}
-		t.kinds = nil
-	}
 	progress, end := o.progress(len(t.workspaces))
 	p := o.runner(t, progress).Run(ctx, t.workspaces, t.kinds)
 	end()
-	p.Notes = o.notes
+	o.annotate(p)
 	if ctx.Err() != nil {
 		_ = o.print(p)
 		return nil, context.Cause(ctx)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/util/uuid"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -51,16 +52,37 @@ func (o *reconcileOptions) leaseError(err error) error {
 	return o.session.explain(err)
 }
 
-// checkRights refuses before the first write where a later one would be refused.
-func (o *reconcileOptions) checkRights(ctx context.Context, rights []plan.Right) error {
-	missing, err := plan.Missing(ctx, o.api, rights)
+// checkRights refuses before the first write where a later one would be refused. What a run does
+// without, it takes out of the plan, and says so.
+func (o *reconcileOptions) checkRights(ctx context.Context, t *target, p *plan.Plan, more []plan.Right) error {
+	rights := slices.Concat(more, p.WriteRights())
+	missing, err := plan.Missing(ctx, o.api, slices.Concat(rights, p.EventRights(), p.KindRights()))
 	if err != nil {
 		return o.session.explain(err)
 	}
-	if len(missing) == 0 {
-		return nil
+	lacks := func(of []plan.Right) bool {
+		return slices.ContainsFunc(of, func(r plan.Right) bool { return slices.Contains(missing, r) })
 	}
-	return rightsError("do what the controller would do", missing)
+	if lacks(p.EventRights()) {
+		o.skipEvents = true
+		o.notes = append(o.notes, "Events are not recorded: you may not create them")
+		p.DropEvents()
+	}
+	if lacks(p.KindRights()) {
+		o.skipKinds = true
+		o.notes = append(o.notes, "the usage counts of WorkspaceKinds are left alone: you may not write their status")
+		p.DropKinds()
+	}
+	o.annotate(p)
+	missing = slices.DeleteFunc(missing, func(r plan.Right) bool { return !slices.Contains(rights, r) })
+	binds, err := t.cluster.MissingBinds(ctx, o.api, p)
+	if err != nil {
+		return o.session.explain(err)
+	}
+	if missing = append(missing, binds...); len(missing) > 0 {
+		return rightsError("do what the controller would do", missing)
+	}
+	return nil
 }
 
 func rightsError(what string, missing []plan.Right) error {
@@ -72,6 +94,9 @@ func rightsError(what string, missing []plan.Right) error {
 			namespace = "(all)"
 		}
 		resource := r.Resource
+		if r.Name != "" {
+			resource += "/" + r.Name
+		}
 		if r.Group != "" {
 			resource += " (" + r.Group + ")"
 		}

@@ -29,7 +29,7 @@ type WorkspaceReconciler struct {
 	Client client.Client
 	Config Config
 	Now    func() time.Time
-	// Recorder is where Warnings go.
+	// Recorder is where Warnings go; nil is nowhere.
 	Recorder Recorder
 }
 
@@ -281,6 +281,9 @@ func (r *WorkspaceReconciler) roleBindings(ctx context.Context, w *v1beta1.Works
 // come into being only when a Pod mounts them. Secrets that cannot be looked at are passed
 // over, since nothing is known about them.
 func (r *WorkspaceReconciler) checkSecrets(ctx context.Context, w *v1beta1.Workspace) {
+	if r.Recorder == nil {
+		return
+	}
 	seen := map[string]bool{}
 	for _, s := range w.Spec.PodTemplate.Volumes.Secrets {
 		if seen[s.SecretName] {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -53,12 +54,16 @@ func apiWith(t testing.TB, f fault) client.Client {
 	return fake.NewClientBuilder().WithScheme(s).WithObjects(kind, w).
 		WithStatusSubresource(&v1beta1.Workspace{}, &v1beta1.WorkspaceKind{}).
 		WithIndex(&corev1.Event{}, "type", func(o client.Object) []string { return []string{o.(*corev1.Event).Type} }).
+		WithIndex(&corev1.Pod{}, "metadata.name", func(o client.Object) []string { return []string{o.GetName()} }).
 		WithInterceptorFuncs(interceptor.Funcs{
 			Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
 				return around("create", o, func() error { return c.Create(ctx, o, opts...) })
 			},
 			Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, opts ...client.PatchOption) error {
 				return around("patch", o, func() error { return c.Patch(ctx, o, p, opts...) })
+			},
+			Delete: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.DeleteOption) error {
+				return around("delete", o, func() error { return c.Delete(ctx, o, opts...) })
 			},
 			SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
 				return around("status", o, func() error { return c.SubResource(sub).Patch(ctx, o, p, opts...) })
@@ -112,6 +117,7 @@ func TestFaults(t *testing.T) {
 		"500 always":            {first(1000, trouble), Failed, "etcd is away"},
 		"429":                   {first(2, apierrors.NewTooManyRequestsError("slow down")), Created, ""},
 		"no answer to a create": {lostAnswer(trouble), Updated, ""}, // it finds the StatefulSet there
+		"cut off":               {lostAnswer(io.ErrUnexpectedEOF), Failed, "unable to create StatefulSet: unexpected EOF"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			calls.Store(0)
@@ -166,6 +172,49 @@ func TestEndInTheMiddle(t *testing.T) {
 	}
 }
 
+// What the run rests on is deleted while it runs: it goes on as if it had never been there.
+func TestDeletedMeanwhile(t *testing.T) {
+	for name, c := range map[string]struct {
+		gone    client.Object
+		before  func(verb string, o client.Object) bool
+		result  Result
+		message string
+		sets    int
+	}{
+		"the WorkspaceKind": {
+			&v1beta1.WorkspaceKind{ObjectMeta: metav1.ObjectMeta{Name: "lab"}},
+			func(verb string, o client.Object) bool {
+				_, ok := o.(*v1beta1.WorkspaceKind)
+				return ok && verb == "patch"
+			},
+			Updated, "Workspace references unknown WorkspaceKind: lab", 0,
+		},
+		"the Workspace": {
+			&v1beta1.Workspace{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "alice"}},
+			func(verb string, _ client.Object) bool { return verb == "status" },
+			Created, "", 1,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var api client.Client
+			var once atomic.Bool
+			api = apiWith(t, func(verb string, o client.Object, done bool) error {
+				if !done && c.before(verb, o) && once.CompareAndSwap(false, true) {
+					return api.Delete(t.Context(), c.gone)
+				}
+				return nil
+			})
+			o := runLive(t, t.Context(), api).Workspaces[0]
+			if o.Result != c.result || o.Status.After.Message != c.message {
+				t.Errorf("%s %q: %q", o.Result, o.Error, o.Status.After.Message)
+			}
+			if n := sets(t, api); n != c.sets {
+				t.Errorf("%d StatefulSets", n)
+			}
+		})
+	}
+}
+
 // Another run made the StatefulSet after our lists were read.
 func TestMadeMeanwhile(t *testing.T) {
 	var api client.Client
@@ -192,20 +241,26 @@ func TestTransport(t *testing.T) {
 		mode        Mode
 		method, url string
 		want        bool
+		body        string
 	}{
-		"live":               {Live, "POST", "https://c/api/v1/namespaces/a/services", true},
-		"server, dry run":    {Server, "POST", "https://c/api/v1/namespaces/a/services?dryRun=All", true},
-		"server, forgotten":  {Server, "PATCH", "https://c/api/v1/namespaces/a/services/x", false},
-		"server, other word": {Server, "DELETE", "https://c/api/v1/namespaces/a/services/x?dryRun=None", false},
-		"server, two words":  {Server, "PUT", "https://c/api/v1/namespaces/a/services/x?dryRun=All&dryRun=x", false},
-		"server, rights":     {Server, "POST", review, true},
-		"client, read":       {Client, "GET", "https://c/api/v1/services", true},
-		"client, dry run":    {Client, "POST", "https://c/api/v1/namespaces/a/services?dryRun=All", false},
-		"client, rights":     {Client, "POST", review, true},
-		"snapshot":           {Snapshot, "DELETE", "https://c/api/v1/namespaces/a/services/x", false},
+		"live":               {Live, "POST", "https://c/api/v1/namespaces/a/services", true, ""},
+		"server, dry run":    {Server, "POST", "https://c/api/v1/namespaces/a/services?dryRun=All", true, ""},
+		"server, forgotten":  {Server, "PATCH", "https://c/api/v1/namespaces/a/services/x", false, ""},
+		"server, other word": {Server, "DELETE", "https://c/api/v1/namespaces/a/services/x?dryRun=None", false, ""},
+		"server, two words":  {Server, "PUT", "https://c/api/v1/namespaces/a/services/x?dryRun=All&dryRun=x", false, ""},
+		"server, rights":     {Server, "POST", review, true, ""},
+		"client, read":       {Client, "GET", "https://c/api/v1/services", true, ""},
+		"client, dry run":    {Client, "POST", "https://c/api/v1/namespaces/a/services?dryRun=All", false, ""},
+		"client, rights":     {Client, "POST", review, true, ""},
+		"server, delete": {Server, "DELETE", "https://c/api/v1/namespaces/a/services/x", true,
+			`{"kind":"DeleteOptions","apiVersion":"v1","dryRun":["All"]}`},
+		"server, delete in truth": {Server, "DELETE", "https://c/api/v1/namespaces/a/services/x?dryRun=All", false,
+			`{"kind":"DeleteOptions","apiVersion":"v1"}`}, // the API server goes by the body
+		"server, delete with riddles": {Server, "DELETE", "https://c/api/v1/namespaces/a/services/x?dryRun=All", false, `{`},
+		"snapshot":                    {Snapshot, "DELETE", "https://c/api/v1/namespaces/a/services/x", false, ""},
 	} {
 		sent = 0
-		r, err := http.NewRequest(c.method, c.url, nil)
+		r, err := http.NewRequest(c.method, c.url, strings.NewReader(c.body))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -35,6 +35,9 @@ type Lease struct {
 	// Identity is who we are to others.
 	Identity string
 	Now      func() time.Time
+
+	// exists is what the last look at it has shown.
+	exists bool
 }
 
 // HeldError says that somebody alive holds the Lease.
@@ -77,10 +80,21 @@ func (l *Lease) Check(ctx context.Context) error {
 	return err
 }
 
+// Rights are what it takes to hold the Lease, as Check has found it.
+func (l *Lease) Rights() []Right {
+	rights := []Right{rightTo("get", leaseGVK, "", l.Key.Namespace), rightTo("update", leaseGVK, "", l.Key.Namespace)}
+	if !l.exists {
+		rights = append(rights, rightTo("create", leaseGVK, "", l.Key.Namespace))
+	}
+	return rights
+}
+
 // read returns the Lease, nil if there is none.
 func (l *Lease) read(ctx context.Context) (*coordinationv1.Lease, error) {
 	lease := &coordinationv1.Lease{}
-	switch err := l.API.Get(ctx, l.Key, lease); {
+	err := l.API.Get(ctx, l.Key, lease)
+	l.exists = err == nil
+	switch {
 	case apierrors.IsNotFound(err):
 		return nil, nil
 	case apierrors.IsForbidden(err):

@@ -107,7 +107,12 @@ func (c *Cluster) loadUnlabelledPods(ctx context.Context, namespace string) erro
 		if !lacking[client.ObjectKeyFromObject(o)] {
 			return nil
 		}
-		return c.refresh(ctx, identity{podGVK, client.ObjectKeyFromObject(o)})
+		one := &corev1.PodList{} // listed, because who plans needs no right to get
+		err := c.api.List(ctx, one, client.InNamespace(o.GetNamespace()), client.MatchingFields{"metadata.name": o.GetName()})
+		if err != nil {
+			return err
+		}
+		return eachObject(one, func(pod client.Object) error { return c.take(podGVK, pod) })
 	})
 	if err != nil {
 		return fmt.Errorf("cannot list pods: %w", err)
@@ -132,6 +137,14 @@ func (c *Cluster) anySecrets() bool {
 		w, ok := o.(*v1beta1.Workspace)
 		return ok && len(w.Spec.PodTemplate.Volumes.Secrets) > 0
 	})) > 0
+}
+
+// SecretsUnknown says why nothing is known about Secrets that Workspaces mount; nil if it is, or
+// if they mount none.
+func (c *Cluster) SecretsUnknown() error {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return c.unknown[secretGVK]
 }
 
 type query struct {

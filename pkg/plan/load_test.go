@@ -13,8 +13,7 @@ import (
 	"github.com/kubectl-workspace/kubectl-workspace/pkg/api/v1beta1"
 )
 
-// The Pod is found by its name. That it has lost its label costs one more list, that it is
-// there and has it none.
+// The Pod is found by its name, and only where it has lost its label does that cost more lists.
 func TestPodThatLostItsLabel(t *testing.T) {
 	api := apiWith(t, func(string, client.Object, bool) error { return nil })
 	runLive(t, t.Context(), api)
@@ -44,7 +43,7 @@ func TestPodThatLostItsLabel(t *testing.T) {
 	for _, c := range []struct {
 		labels map[string]string
 		lists  int
-	}{{pod.Labels, 1}, {nil, 2}} {
+	}{{pod.Labels, 1}, {nil, 3}} { // by label; then the names of those without, and it
 		pod.Labels = c.labels
 		if err := api.Update(t.Context(), pod); err != nil {
 			t.Fatal(err)

@@ -31,12 +31,12 @@ import (
 // snapshot does not say and is taken not to exist.
 func (c *Cluster) LoadSnapshot(ctx context.Context, from cluster.Reader) ([]string, error) {
 	c.snapshot = from
-	var notes []string
+	var notes, unsaid []string
 	for _, gvk := range append([]schema.GroupVersionKind{workspaceGVK, kindGVK, podGVK, eventGVK, secretGVK, configMapGVK}, ownedGVKs...) {
 		items, err := from.List(ctx, resource(gvk), cluster.ListOptions{})
 		if errors.Is(err, cluster.ErrNotInSnapshot) {
 			if gvk == serviceAccountGVK || gvk == statefulSetGVK || gvk == serviceGVK || gvk == podGVK {
-				notes = append(notes, fmt.Sprintf("the snapshot does not say which %s there are: taken to be none", resourceOf(gvk)))
+				unsaid = append(unsaid, resourceOf(gvk))
 			}
 			continue
 		}
@@ -60,6 +60,9 @@ func (c *Cluster) LoadSnapshot(ctx context.Context, from cluster.Reader) ([]stri
 				controller.DefaultTemplate(&set.(*appsv1.StatefulSet).Spec.Template)
 			}
 		}
+	}
+	if len(unsaid) > 0 {
+		notes = append(notes, fmt.Sprintf("the snapshot does not say which %s there are: taken to be none", strings.Join(unsaid, ", ")))
 	}
 	return notes, nil
 }

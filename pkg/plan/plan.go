@@ -159,6 +159,24 @@ func (o Outcome) writes() bool {
 	return false
 }
 
+// DropEvents takes the Events out of a Plan, for a user who cannot record them.
+func (p *Plan) DropEvents() {
+	for i := range p.Workspaces {
+		o := &p.Workspaces[i]
+		o.Events = nil
+		if o.Result == Updated && !o.writes() {
+			o.Result = Unchanged
+		}
+	}
+	p.summarise()
+}
+
+// DropKinds takes the WorkspaceKinds out of a Plan, for a user who cannot write to them.
+func (p *Plan) DropKinds() {
+	p.WorkspaceKinds = nil
+	p.summarise()
+}
+
 // summarise counts the outcomes.
 func (p *Plan) summarise() {
 	s := Summary{Workspaces: len(p.Workspaces)}

@@ -22,15 +22,15 @@ type write struct {
 type recording struct {
 	*Cluster
 	writes []write
-	// failed is the object of the write that failed last.
-	failed *identity
+	// failed is the write that failed last.
+	failed *write
 }
 
 var errNotUsed = errors.New("the controller does not use this")
 
 func (r *recording) note(w write, err error) error {
 	if err != nil {
-		r.failed = &w.id
+		r.failed = &w
 		return err
 	}
 	r.writes = append(r.writes, w)

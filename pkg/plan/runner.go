@@ -2,7 +2,6 @@ package plan
 
 import (
 	"context"
-
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -32,6 +31,8 @@ type Runner struct {
 	Now     func() time.Time
 	// Workers is how many Workspaces are reconciled at the same time; 1 if it is 0.
 	Workers int
+	// SkipEvents leaves Events out, for a user who cannot record them.
+	SkipEvents bool
 	// Progress, if set, is told about every Workspace that is done. Calls do not overlap.
 	Progress func(Outcome)
 }
@@ -81,9 +82,9 @@ func (r *Runner) workspace(ctx context.Context, key types.NamespacedName) Outcom
 	}
 	had := len(r.sets(key)) > 0
 	c := &recording{Cluster: r.Cluster}
-	reconciler := &controller.WorkspaceReconciler{
-		Client: c, Config: r.Config, Now: r.Now,
-		Recorder: &controller.EventRecorder{Client: c, Now: r.Now, Component: Component},
+	reconciler := &controller.WorkspaceReconciler{Client: c, Config: r.Config, Now: r.Now}
+	if !r.SkipEvents {
+		reconciler.Recorder = &controller.EventRecorder{Client: c, Now: r.Now, Component: Component}
 	}
 	result, err := r.try(ctx, c, reconciler, reconcile.Request{NamespacedName: key})
 	o.LookAgainSeconds = int(result.RequeueAfter.Round(time.Second) / time.Second)
@@ -142,7 +143,9 @@ func (r *Runner) try(ctx context.Context, c *recording, reconciler reconcile.Rec
 			return reconcile.Result{}, err
 		}
 		result, err := reconciler.Reconcile(ctx, request)
-		if err == nil || n == attempts || !passes(err) || ctx.Err() != nil {
+		// What is gone when it is changed was deleted meanwhile; without it all looks different.
+		gone := c.failed != nil && c.failed.verb != VerbCreate && apierrors.IsNotFound(err)
+		if err == nil || n == attempts || !passes(err) && !gone || ctx.Err() != nil {
 			if err != nil && ctx.Err() != nil {
 				err = context.Cause(ctx)
 			}
@@ -176,8 +179,8 @@ func (r *Runner) refresh(ctx context.Context, c *recording, request reconcile.Re
 	} else {
 		ids = append(ids, identity{kindGVK, request.NamespacedName})
 	}
-	if c.failed != nil && c.failed.key.Name != "" && !slices.Contains(ids, *c.failed) {
-		ids = append(ids, *c.failed)
+	if c.failed != nil && c.failed.id.key.Name != "" && !slices.Contains(ids, c.failed.id) {
+		ids = append(ids, c.failed.id)
 	}
 	c.failed = nil
 	for _, id := range ids {
