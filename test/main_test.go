@@ -13,12 +13,18 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/go-logr/logr"
+	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
+
 	"github.com/kubectl-workspace/kubectl-workspace/pkg/facts"
 	"github.com/kubectl-workspace/kubectl-workspace/test/contract"
 	"github.com/kubectl-workspace/kubectl-workspace/test/env"
 )
 
-func TestMain(m *testing.M) { os.Exit(env.Main(m)) }
+func TestMain(m *testing.M) {
+	ctrllog.SetLogger(logr.Discard()) // controller-runtime complains if nobody reads its log
+	os.Exit(env.Main(m))
+}
 
 // binary builds kubectl-workspace once per test run and returns the folder that holds
 // it, for PATH.

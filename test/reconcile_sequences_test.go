@@ -68,11 +68,7 @@ func TestReconcileSequences(t *testing.T) {
 			}
 			readYAML(t, filepath.Join(dir, "sequence.yaml"), &sequence)
 			b := newParityBench(t, paritytest.ConfigOf(sequence.Manager))
-			for _, o := range paritytest.Objects(paritytest.Documents(t, filepath.Join(paritytest.Root(t), "fixtures.yaml"))) {
-				if o.GetKind() != "Namespace" {
-					b.create(t, "", b.here(t, o))
-				}
-			}
+			b.fixtures(t)
 			for n, step := range sequence.Steps {
 				prefix := filepath.Join(dir, fmt.Sprintf("step-%d-", n+1))
 				var operations []operation

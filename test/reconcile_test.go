@@ -29,7 +29,11 @@ import (
 // parityBench plays recorded inputs on the real control plane, in a namespace of its own.
 type parityBench struct {
 	*env.Env
-	ns    string
+	// ns stands for the recorded namespace team-b, other for team-c. They have as many letters,
+	// which some templates count; other is empty where there is no such namespace.
+	ns, other string
+	config    controller.Config
+	// flags are those that say the same as config to the binary.
 	flags []string
 }
 
@@ -38,9 +42,9 @@ func newParityBench(t testing.TB, config controller.Config) *parityBench {
 	if _, err := binary(); err != nil { // not within the time of the test
 		t.Fatal(err)
 	}
-	b := &parityBench{Env: env.Get(t)}
+	b := &parityBench{Env: env.Get(t), config: config}
 	b.create(t, "", paritytest.Objects(paritytest.Documents(t, filepath.Join(paritytest.Root(t), "virtualservice-crd.yaml")))[0])
-	b.ns = b.Namespace(t)
+	b.ns = b.NamespaceNamed(t, metav1.ObjectMeta{GenerateName: "b"})
 	b.flags = []string{"--lease-namespace", b.ns}
 	if i := config.Istio; i != nil {
 		b.flags = append(b.flags, "--use-istio", "--istio-gateway="+i.Gateway, "--istio-hosts="+i.Hosts[0], "--cluster-domain="+i.ClusterDomain)
@@ -70,7 +74,7 @@ func rename[T any](t testing.TB, v T, change func(string) string) T {
 func (b *parityBench) here(t testing.TB, o *unstructured.Unstructured) *unstructured.Unstructured {
 	return rename(t, o, func(s string) string {
 		s = kindNames.ReplaceAllString(s, "$1-"+b.ns)
-		return strings.NewReplacer("team-b", b.ns, "team-c", b.ns+"-c").Replace(s)
+		return strings.NewReplacer("team-b", b.ns, "team-c", b.otherName()).Replace(s)
 	})
 }
 
@@ -78,9 +82,11 @@ func (b *parityBench) kindName(name string) string {
 	return kindNames.ReplaceAllString(name, "$1-"+b.ns)
 }
 
+func (b *parityBench) otherName() string { return "c" + b.ns[1:] }
+
 // recorded is the reverse of here.
 func (b *parityBench) recorded(s string) string {
-	return strings.NewReplacer("-lab-"+b.ns, "-lab", b.ns+"-c", "team-c", b.ns, "team-b").Replace(s)
+	return strings.NewReplacer("-lab-"+b.ns, "-lab", b.otherName(), "team-c", b.ns, "team-b").Replace(s)
 }
 
 func (b *parityBench) back(t testing.TB, objects []*unstructured.Unstructured) []*unstructured.Unstructured {
@@ -187,41 +193,43 @@ func TestReconcileCases(t *testing.T) {
 		}
 		t.Run(c.Name, func(t *testing.T) {
 			t.Parallel()
-			if c.Name == "095-template-builtins" {
-				t.Skip("renders the length of a path, in which the namespace of the test is")
-			}
 			b := newParityBench(t, c.Config)
 			var workspaces []*unstructured.Unstructured
-			for _, o := range paritytest.Objects(paritytest.Documents(t, filepath.Join(paritytest.Root(t), "fixtures.yaml"))) {
-				if o.GetKind() != "Namespace" {
-					b.create(t, "", b.here(t, o))
-				}
-			}
+			b.fixtures(t)
 			for _, o := range c.Objects(t, "input.yaml") {
 				o = b.here(t, o)
-				if o.GetNamespace() == b.ns+"-c" {
-					t.Skip("two namespaces")
+				if o.GetNamespace() == b.otherName() && b.other == "" {
+					b.other = b.NamespaceNamed(t, metav1.ObjectMeta{Name: b.otherName()})
 				}
 				b.create(t, "", o)
 			}
 			for _, o := range paritytest.Objects(c.Read(t, "stored.yaml")) { // the statuses are in this order
 				workspaces = append(workspaces, b.here(t, o))
 			}
+			if err := b.sameInBothDryRuns(t, len(c.Refused) > 0); err != nil {
+				t.Error(err)
+			}
 			wants := make([]map[string]any, len(workspaces))
 			for i := range workspaces {
 				wants[i] = c.Status(t, i)
 			}
 			check := func() error {
-				p, r := b.reconcile(t)
-				if (r.code != 0) != (len(c.Refused) > 0) {
-					return fmt.Errorf("exit %d: %s%v", r.code, r.stderr, p)
+				runs := [][]string{nil}
+				if b.other != "" {
+					runs = append(runs, []string{"-n", b.other})
 				}
-				if len(c.Refused) == 0 && p.Changed() {
-					return fmt.Errorf("not settled: %+v", p)
+				for _, args := range runs {
+					p, r := b.reconcile(t, args...)
+					if (r.code != 0) != (len(c.Refused) > 0) {
+						return fmt.Errorf("exit %d: %s%v", r.code, r.stderr, p)
+					}
+					if len(c.Refused) == 0 && p.Changed() {
+						return fmt.Errorf("not settled: %+v", p)
+					}
 				}
 				for i, w := range workspaces {
 					got := b.status(t, w)
-					owned := b.owned(t, b.ns, w.GetName())
+					owned := b.owned(t, w.GetNamespace(), w.GetName())
 					n := paritytest.NewNormaliser(owned)
 					got = rename(t, n.Status(got), b.recorded)
 					if elsewhere[c.Name] != "" {
@@ -236,8 +244,9 @@ func TestReconcileCases(t *testing.T) {
 			env.Eventually(t, 30*time.Second, check)
 			var got []*unstructured.Unstructured
 			for _, w := range workspaces {
-				got = append(got, b.owned(t, b.ns, w.GetName())...)
+				got = append(got, b.owned(t, w.GetNamespace(), w.GetName())...)
 			}
+			b.compareKinds(t, c)
 			if diff := paritytest.DiffStored(c.Objects(t, "expected.yaml"), b.back(t, got)); diff != "" {
 				t.Errorf("objects (-recorded +got):\n%s", diff)
 			}
@@ -245,6 +254,42 @@ func TestReconcileCases(t *testing.T) {
 				b.writesNothing(t)
 			}
 		})
+	}
+}
+
+// fixtures creates the objects that exist for every recording.
+func (b *parityBench) fixtures(t testing.TB) {
+	t.Helper()
+	for _, o := range paritytest.Objects(paritytest.Documents(t, filepath.Join(paritytest.Root(t), "fixtures.yaml"))) {
+		if o = b.here(t, o); o.GetKind() != "Namespace" && (o.GetNamespace() != b.otherName() || b.other != "") {
+			b.create(t, "", o)
+		}
+	}
+}
+
+// compareKinds compares the status and the finalizers of the WorkspaceKinds. One that nobody uses
+// is not looked at when the Workspaces of a namespace are reconciled.
+func (b *parityBench) compareKinds(t testing.TB, c paritytest.Case) {
+	t.Helper()
+	if !c.Has("workspacekind-status.yaml") {
+		return
+	}
+	for _, want := range c.Read(t, "workspacekind-status.yaml") {
+		status := want["status"].(map[string]any)
+		if status["workspaces"] == int64(0) {
+			continue
+		}
+		kind, err := b.Dynamic(t, env.Admin).Resource(v1beta1.WorkspaceKindGVR).Get(t.Context(), b.kindName(want["name"].(string)), metav1.GetOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		kind = rename(t, kind, b.recorded)
+		if diff := cmp.Diff(want["status"], kind.Object["status"], cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("status of WorkspaceKind %s (-recorded +got):\n%s", kind.GetName(), diff)
+		}
+		if got := fmt.Sprint(kind.GetFinalizers()); got != fmt.Sprint(want["finalizers"]) {
+			t.Errorf("finalizers of WorkspaceKind %s: %s, recorded %s", kind.GetName(), got, want["finalizers"])
+		}
 	}
 }
 

@@ -16,9 +16,14 @@ import (
 // In it the personas may do what they may do in team-a.
 func (e *Env) Namespace(t testing.TB, personas ...string) string {
 	t.Helper()
+	return e.NamespaceNamed(t, metav1.ObjectMeta{GenerateName: "test-"}, personas...)
+}
+
+// NamespaceNamed is Namespace with a name, or the beginning of one, of the test's choice.
+func (e *Env) NamespaceNamed(t testing.TB, meta metav1.ObjectMeta, personas ...string) string {
+	t.Helper()
 	client := e.Client(t, Admin)
-	ns, err := client.CoreV1().Namespaces().Create(t.Context(),
-		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "test-"}}, metav1.CreateOptions{})
+	ns, err := client.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: meta}, metav1.CreateOptions{})
 	if err != nil {
 		t.Fatalf("create a namespace: %v", err)
 	}
