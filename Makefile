@@ -10,8 +10,10 @@ LDFLAGS := -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT) -X main.dat
 # The race detector needs a C compiler. A machine without one runs the tests all the same.
 RACE := $(shell command -v $$($(GO) env CC) >/dev/null 2>&1 && echo -race)
 
+ANALYSIS     := $(GO) tool -modfile=hack/tools/analysis/go.mod
 CONTROLPLANE := $(GO) -C hack/controlplane run .
 PACKAGES      = $(shell $(GO) list ./... | grep -v '/test')
+PURE          = pkg/diagnose pkg/diagnose/causes pkg/secretmount pkg/secretmount/manifest pkg/controller
 
 stage = @printf '\n==> %s\n'
 
@@ -60,6 +62,16 @@ test-parity: controlplane ## Play every recording of the controller on the live 
 lint: ## Run the linters
 	$(stage) 'lint (building the linter takes some minutes the first time)'
 	$(GO) tool -modfile=hack/tools/golangci-lint/go.mod golangci-lint run ./...
+	$(stage) 'functions that nothing reaches'
+	@dead=$$($(ANALYSIS) deadcode -test ./...) && [ -z "$$dead" ] || { echo "$$dead"; exit 1; }
+
+.PHONY: vuln
+vuln: ## Look for known vulnerabilities (needs the internet: the Go vulnerability database)
+	$(ANALYSIS) govulncheck ./...
+
+.PHONY: cover
+cover: ## Print the coverage of each package; the pure ones must reach 90 %
+	@$(GO) test -cover $(PACKAGES) | hack/coverage.sh 90 $(PURE)
 
 .PHONY: generate
 generate: ## Regenerate deepcopy functions, CRDs, and what is generated in docs

@@ -33,11 +33,6 @@ var (
 	AddToScheme = SchemeBuilder.AddToScheme
 )
 
-// Resource qualifies a resource name with the group, for use in API errors.
-func Resource(resource string) schema.GroupResource {
-	return GroupVersion.WithResource(resource).GroupResource()
-}
-
 func addKnownTypes(scheme *runtime.Scheme) error {
 	scheme.AddKnownTypes(GroupVersion,
 		&Workspace{}, &WorkspaceList{},
