@@ -31,5 +31,7 @@ func run() int {
 	// The first signal asks the command to end; another one ends the program.
 	context.AfterFunc(ctx, stop)
 	streams := genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr}
-	return cli.Run(ctx, os.Args[1:], streams, cli.NewBuild(version, commit, date))
+	build := cli.NewBuild(version, commit, date)
+	build.Program = cli.Program(os.Args[0])
+	return cli.Run(ctx, os.Args[1:], streams, build)
 }

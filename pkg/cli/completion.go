@@ -17,11 +17,6 @@ import (
 	"github.com/kubectl-workspace/kubectl-workspace/pkg/render"
 )
 
-// completerName is the executable that kubectl looks for on PATH when TAB is pressed
-// after "kubectl workspace" (kubernetes/kubernetes#105867). It is given the words and
-// answers as cobra's hidden command __complete does.
-const completerName = "kubectl_complete-workspace"
-
 // completerMark tells a file of ours from one that somebody else has put there.
 const completerMark = "Completion of 'kubectl workspace', written by 'kubectl workspace completion install'."
 
@@ -37,13 +32,13 @@ func newCompletion(f *factory) *cobra.Command {
 			soon as kubectl's own completion is set up in your shell.
 
 			'completion bash', and likewise zsh, fish and powershell, print a script that
-			completes the binary kubectl-workspace itself, for those who call it directly.`),
+			completes the binary ` + f.build.program() + ` itself, for those who call it directly.`),
 		Example: templates.Examples(`
 			# Complete kubectl workspace with TAB
 			kubectl workspace completion install
 
-			# Complete kubectl-workspace in this bash
-			source <(kubectl-workspace completion bash)`),
+			# Complete the binary itself in this bash
+			source <(` + f.build.program() + ` completion bash)`),
 		ValidArgs: []string{"bash", "zsh", "fish", "powershell"},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -82,8 +77,8 @@ func newCompletionInstall(f *factory) *cobra.Command {
 		DisableFlagsInUseLine: true,
 		Short:                 "Let kubectl complete this plugin",
 		Long: templates.LongDesc(`
-			Write the executable ` + completerName + `, which kubectl runs for TAB after "kubectl
-			workspace", into the folder of the plugin.`),
+			Write the executable ` + f.build.completer() + `, which kubectl runs for TAB after
+			"kubectl workspace", into the folder of the plugin. To undo it, delete that file.`),
 		Example: templates.Examples(`
 			# Beside the plugin
 			kubectl workspace completion install
@@ -100,11 +95,11 @@ func newCompletionInstall(f *factory) *cobra.Command {
 func (f *factory) installCompleter(dir string) error {
 	if dir == "" {
 		var err error
-		if dir, err = pluginDir(); err != nil {
+		if dir, err = f.build.dir(); err != nil {
 			return err
 		}
 	}
-	name, script := completer(runtime.GOOS)
+	name, script := f.build.completion(runtime.GOOS)
 	file := filepath.Join(dir, name)
 	present, err := os.ReadFile(file)
 	switch {
@@ -139,10 +134,10 @@ func (f *factory) noteCompleterPath(dir string) error {
 	return nil
 }
 
-// pluginDir is the folder in which kubectl finds this plugin. Where the plugin is a
+// dir is the folder in which kubectl finds this plugin. Where the plugin is a
 // link, as with krew, that is the folder of the link: the one on PATH.
-func pluginDir() (string, error) {
-	if found, err := exec.LookPath("kubectl-workspace"); err == nil {
+func (b Build) dir() (string, error) {
+	if found, err := exec.LookPath(b.program()); err == nil {
 		return filepath.Dir(found), nil
 	}
 	self, err := os.Executable()
@@ -152,10 +147,10 @@ func pluginDir() (string, error) {
 	return filepath.Dir(self), nil
 }
 
-// completer is the name and the content of the executable.
-func completer(goos string) (name string, script []byte) {
+// completion is the name and the content of the executable that kubectl runs for TAB.
+func (b Build) completion(goos string) (name string, script []byte) {
 	if goos == "windows" {
-		return completerName + ".cmd", []byte("@rem " + completerMark + "\r\n@kubectl-workspace __complete %*\r\n")
+		return b.completer() + ".cmd", []byte("@rem " + completerMark + "\r\n@" + b.program() + " __complete %*\r\n")
 	}
-	return completerName, []byte("#!/bin/sh\n# " + completerMark + "\nexec kubectl-workspace __complete \"$@\"\n")
+	return b.completer(), []byte("#!/bin/sh\n# " + completerMark + "\nexec " + b.program() + " __complete \"$@\"\n")
 }

@@ -103,7 +103,7 @@ func TestCompletionInstall(t *testing.T) {
 	}
 	dir := t.TempDir()
 	t.Setenv("PATH", dir)
-	file := filepath.Join(dir, completerName)
+	file := filepath.Join(dir, "kubectl_complete-workspace")
 	run := func(args ...string) (int, string, string) {
 		var out, errOut bytes.Buffer
 		code := Run(t.Context(), append([]string{"completion"}, args...), genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &errOut}, Build{})

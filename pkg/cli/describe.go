@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-workspace/kubectl-workspace/pkg/cluster"
 	"github.com/kubectl-workspace/kubectl-workspace/pkg/diagnose"
 	"github.com/kubectl-workspace/kubectl-workspace/pkg/diagnose/causes"
+	"github.com/kubectl-workspace/kubectl-workspace/pkg/facts"
 	"github.com/kubectl-workspace/kubectl-workspace/pkg/render"
 )
 
@@ -123,7 +124,19 @@ func (s *session) diagnose(ctx context.Context, name string) (diagnose.Diagnosis
 	if err != nil {
 		return diagnose.Diagnosis{}, s.explain(err)
 	}
-	return causes.Diagnose(f), nil
+	return s.explanation(f), nil
+}
+
+// explanation is what the catalogue makes of the facts.
+func (s *session) explanation(f *facts.Facts) diagnose.Diagnosis {
+	d := causes.Diagnose(f)
+	for _, c := range d.Causes {
+		s.build.nameFixes(c.Fixes)
+	}
+	for _, w := range d.Warnings {
+		s.build.nameFixes(w.Fixes)
+	}
+	return d
 }
 
 func (o *describeOptions) print(found []diagnose.Diagnosis) error {

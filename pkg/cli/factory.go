@@ -52,6 +52,7 @@ type session struct {
 	live *cluster.Live
 	// namespace is the one that -n or the kubeconfig chooses.
 	namespace string
+	build     Build
 }
 
 // open connects to what the flags choose. No request is sent yet.
@@ -70,7 +71,7 @@ func (f *factory) open() (*session, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot tell the namespace from the kubeconfig: %w", err)
 	}
-	return &session{Reader: live, live: live, namespace: namespace}, nil
+	return &session{Reader: live, live: live, namespace: namespace, build: f.build}, nil
 }
 
 func (f *factory) openSnapshot() (*session, error) {
@@ -88,7 +89,7 @@ func (f *factory) openSnapshot() (*session, error) {
 	for _, skipped := range store.Skipped {
 		f.note("Warning: skipped %v", skipped)
 	}
-	s := &session{Reader: store, namespace: *f.config.Namespace}
+	s := &session{Reader: store, namespace: *f.config.Namespace, build: f.build}
 	if s.namespace == "" {
 		s.namespace = store.DefaultNamespace()
 	}
@@ -106,7 +107,7 @@ func (s *session) explain(err error) error {
 // note prints a remark that is not part of the answer, unless -q.
 func (f *factory) note(format string, args ...any) {
 	if !f.quiet {
-		fmt.Fprintln(f.ErrOut, render.Safe(fmt.Sprintf(format, args...)))
+		fmt.Fprintln(f.ErrOut, render.Safe(f.build.asCalled(fmt.Sprintf(format, args...))))
 	}
 }
 

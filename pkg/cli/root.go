@@ -11,22 +11,18 @@ import (
 	"k8s.io/kubectl/pkg/util/templates"
 )
 
-// displayName is how the program is called in every help text: kubectl finds the
-// binary kubectl-workspace on PATH and runs it.
-const displayName = "kubectl workspace"
-
 // NewCommand returns the command kubectl-workspace with all below it. Run executes it;
 // tools look at it.
 func NewCommand(streams genericiooptions.IOStreams, build Build) *cobra.Command {
 	f := newFactory(streams, build)
 	root := &cobra.Command{
-		Use:   "kubectl-workspace",
+		Use:   build.program(),
 		Short: "Work with Kubeflow Notebooks Workspaces",
 		Long: templates.LongDesc(`
 			Work with Kubeflow Notebooks Workspaces.
 
 			Attach Secrets to a Workspace, and find out why one does not run.`),
-		Annotations:       map[string]string{cobra.CommandDisplayNameAnnotation: displayName},
+		Annotations:       map[string]string{cobra.CommandDisplayNameAnnotation: build.call()},
 		SilenceErrors:     true,
 		SilenceUsage:      true,
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
@@ -45,14 +41,15 @@ func NewCommand(streams genericiooptions.IOStreams, build Build) *cobra.Command 
 	f.addGlobalFlags(root.PersistentFlags())
 	templates.ActsAsRootCommand(root, []string{"options"}, groups...)
 	asGroup(root)
-	callByDisplayName(root)
+	callByDisplayName(root, build)
+	build.nameHelp(root)
 	addCompletions(f, root)
 	return root
 }
 
 // callByDisplayName corrects the one line of kubectl's usage template that shows the
 // binary's name. Cobra's annotation reaches CommandPath, which the other lines use.
-func callByDisplayName(root *cobra.Command) {
+func callByDisplayName(root *cobra.Command, build Build) {
 	usage := root.UsageFunc()
 	root.SetUsageFunc(func(cmd *cobra.Command) error {
 		out := cmd.OutOrStderr()
@@ -65,7 +62,7 @@ func callByDisplayName(root *cobra.Command) {
 		if err != nil {
 			return err
 		}
-		_, err = io.WriteString(out, strings.ReplaceAll(b.String(), `"`+root.Name()+" ", `"`+displayName+" "))
+		_, err = io.WriteString(out, strings.ReplaceAll(b.String(), `"`+root.Name()+" ", `"`+build.call()+" "))
 		return err
 	})
 }

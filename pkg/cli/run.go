@@ -64,7 +64,7 @@ func Run(ctx context.Context, args []string, streams genericiooptions.IOStreams,
 		code, err = exit.code, exit.err
 	}
 	for _, e := range joined(err) {
-		fmt.Fprintf(streams.ErrOut, "error: %s\n", render.Safe(strings.TrimSpace(e.Error())))
+		fmt.Fprintf(streams.ErrOut, "error: %s\n", render.Safe(build.asCalled(strings.TrimSpace(e.Error()))))
 	}
 	return code
 }

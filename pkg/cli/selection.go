@@ -10,7 +10,6 @@ import (
 
 	"github.com/kubectl-workspace/kubectl-workspace/pkg/cluster"
 	"github.com/kubectl-workspace/kubectl-workspace/pkg/diagnose"
-	"github.com/kubectl-workspace/kubectl-workspace/pkg/diagnose/causes"
 )
 
 // workspaceSelection says which Workspaces a command is about: some by name, or all of one or
@@ -89,7 +88,7 @@ func (s *session) diagnoseAll(ctx context.Context, which workspaceSelection) ([]
 			failed = append(failed, err)
 			continue
 		}
-		found = append(found, causes.Diagnose(f))
+		found = append(found, s.explanation(f))
 	}
 	return found, errors.Join(failed...)
 }

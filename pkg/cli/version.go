@@ -16,12 +16,14 @@ type Build struct {
 	Date      string `json:"date,omitempty"`
 	GoVersion string `json:"goVersion"`
 	Platform  string `json:"platform"`
+	// Program is the name that it was started under, see [Program].
+	Program string `json:"-"`
 }
 
 // NewBuild completes what the linker stamped with what the Go toolchain knows, so
 // that a binary made by go install has a version, too.
 func NewBuild(version, commit, date string) Build {
-	b := Build{version, commit, date, runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}
+	b := Build{Version: version, Commit: commit, Date: date, GoVersion: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return b

@@ -132,7 +132,7 @@ func (w *waiter) wait(ctx context.Context) error {
 		case err != nil:
 			return w.session.explain(err)
 		}
-		d := causes.Diagnose(f)
+		d := w.session.explanation(f)
 		if d.State == diagnose.StateRunning && w.current != nil && !w.current(f) {
 			d.State, d.Summary = diagnose.StatePending, "the Pod is still the one from before the change"
 		}
