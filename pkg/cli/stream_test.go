@@ -73,7 +73,7 @@ func TestLostOutput(t *testing.T) {
 	t.Run("every command is in the table", func(t *testing.T) {
 		var visit func(*cobra.Command)
 		visit = func(cmd *cobra.Command) {
-			path := strings.TrimPrefix(cmd.CommandPath(), displayName+" ")
+			path := strings.TrimPrefix(cmd.CommandPath(), Build{}.call()+" ")
 			covered := path == "wait" // needs a cluster, and prints one line as others do
 			for _, line := range lines {
 				covered = covered || strings.HasPrefix(line+" ", path+" ")
@@ -85,6 +85,6 @@ func TestLostOutput(t *testing.T) {
 				visit(c)
 			}
 		}
-		visit(newRoot(genericiooptions.NewTestIOStreamsDiscard(), Build{}))
+		visit(NewCommand(genericiooptions.NewTestIOStreamsDiscard(), Build{}))
 	})
 }

@@ -85,11 +85,12 @@ func (s *Store) Add(u *unstructured.Unstructured) {
 	if gk != Events.GVK().GroupKind() {
 		return
 	}
-	if about := aboutOf(u); before == nil || aboutOf(before) != about {
-		// An entry that is out of date by this does no harm: List looks at the Event.
-		k := eventsKey{key.namespace, about}
-		s.events[k] = append(s.events[k], key)
+	if before != nil {
+		k := eventsKey{key.namespace, aboutOf(before)}
+		s.events[k] = slices.DeleteFunc(s.events[k], func(other objectKey) bool { return other == key })
 	}
+	k := eventsKey{key.namespace, aboutOf(u)}
+	s.events[k] = append(s.events[k], key)
 }
 
 // candidates are the objects among which a List has to choose.
