@@ -11,6 +11,7 @@ LDFLAGS := -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT) -X main.dat
 RACE := $(shell command -v $$($(GO) env CC) >/dev/null 2>&1 && echo -race)
 
 ANALYSIS     := $(GO) tool -modfile=hack/tools/analysis/go.mod
+PICTURE      := $(GO) run ./hack/picture bin/kubectl-workspace docs/describe.svg 15 'describe alice-notebook'
 CONTROLPLANE := $(GO) -C hack/controlplane run .
 PACKAGES      = $(shell $(GO) list ./... | grep -v '/test')
 PURE          = pkg/diagnose pkg/diagnose/causes pkg/secretmount pkg/secretmount/manifest pkg/controller
@@ -74,18 +75,20 @@ cover: ## Print the coverage of each package; the pure ones must reach 90 %
 	@$(GO) test -cover $(PACKAGES) | hack/coverage.sh 90 $(PURE)
 
 .PHONY: generate
-generate: ## Regenerate deepcopy functions, CRDs, and what is generated in docs
+generate: build ## Regenerate deepcopy functions, CRDs, and what is generated in docs
 	hack/crdgen/generate.sh
 	$(GO) run ./hack/docgen markdown docs/reference
 	$(GO) run ./hack/docgen schemas docs/schemas
+	$(PICTURE)
 	$(GO) test ./pkg/diagnose/causes -run TestDocument -update
 
 .PHONY: generate-check
-generate-check: ## Fail if something generated is stale
+generate-check: build ## Fail if something generated is stale
 	$(stage) 'generated files'
 	hack/crdgen/generate.sh --check
 	$(GO) run ./hack/docgen --check markdown docs/reference
 	$(GO) run ./hack/docgen --check schemas docs/schemas
+	$(subst picture bin,picture --check bin,$(PICTURE))
 	$(GO) mod tidy -diff
 
 .PHONY: crd-compare
