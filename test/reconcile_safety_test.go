@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -156,6 +157,46 @@ func TestReconcileTwoAtOnce(t *testing.T) {
 		}
 		return nil
 	})
+}
+
+// Workspaces appear while the Lease goes from one run to the next: whoever holds it makes one
+// StatefulSet of each, and nobody else makes any.
+func TestReconcileWhileWorkspacesAppear(t *testing.T) {
+	b := withWorkspaces(t, 1)
+	var done atomic.Bool
+	var runs sync.WaitGroup
+	for range 3 {
+		runs.Go(func() {
+			for !done.Load() {
+				if _, r := b.reconcile(t); r.code != 0 && !strings.Contains(r.stderr, "Lease") && !strings.Contains(r.stdout, "gave up") {
+					t.Errorf("exit %d: %s%s", r.code, r.stdout, r.stderr)
+					return
+				}
+			}
+		})
+	}
+	for i := range 20 {
+		createWorkspace(t, b.Env, b.ns, fmt.Sprintf("late-%02d", i))
+	}
+	env.Eventually(t, 90*time.Second, func() error {
+		sets := b.statefulSets(t)
+		for name, n := range sets {
+			if n != 1 {
+				t.Errorf("%s has %d StatefulSets", name, n)
+			}
+		}
+		if len(sets) != 21 {
+			return fmt.Errorf("%d of 21 done", len(sets))
+		}
+		return nil
+	})
+	done.Store(true)
+	runs.Wait()
+	for name, n := range b.statefulSets(t) {
+		if n != 1 {
+			t.Errorf("%s has %d StatefulSets", name, n)
+		}
+	}
 }
 
 func TestReconcileInterrupted(t *testing.T) {

@@ -118,14 +118,21 @@ func (b *parityBench) create(t testing.TB, namespace string, o *unstructured.Uns
 		t.Fatalf("create %s %s: %v", o.GetKind(), o.GetName(), err)
 	}
 	if o.GetNamespace() == "" && o.GetKind() != "CustomResourceDefinition" {
-		t.Cleanup(func() {
-			_ = client.Delete(context.Background(), o.GetName(), metav1.DeleteOptions{})
-			if o.GetKind() == "WorkspaceKind" {
-				_, _ = client.Patch(context.Background(), o.GetName(), "application/merge-patch+json",
-					[]byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{})
-			}
-		})
+		b.removeAtEnd(t, o)
 	}
+}
+
+// removeAtEnd removes an object that does not go with the namespace of the test.
+func (b *parityBench) removeAtEnd(t testing.TB, o *unstructured.Unstructured) {
+	t.Helper()
+	client := b.Dynamic(t, env.Admin).Resource(gvrOf(o))
+	t.Cleanup(func() {
+		_ = client.Delete(context.Background(), o.GetName(), metav1.DeleteOptions{})
+		if o.GetKind() == "WorkspaceKind" {
+			_, _ = client.Patch(context.Background(), o.GetName(), "application/merge-patch+json",
+				[]byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{})
+		}
+	})
 }
 
 // reconcile runs the command and returns its Plan.
