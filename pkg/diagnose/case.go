@@ -36,13 +36,13 @@ type Case struct {
 	// Mounts are the volumes that the Workspace asks for.
 	Mounts []Mount
 
-	// containers is what PodContainers returns, once it was asked.
-	containers []Container
+	// memo holds the answers of Memo.
+	memo map[any]any
 }
 
 // New builds the view.
 func New(f *facts.Facts) *Case {
-	c := &Case{Facts: f}
+	c := &Case{Facts: f, memo: map[any]any{}}
 	c.StatefulSets = f.OwnStatefulSets()
 	if len(c.StatefulSets) > 0 {
 		c.StatefulSet = c.StatefulSets[0]
@@ -137,6 +137,7 @@ func (c *Case) refine(r Rung) Rung {
 // progress has overtaken.
 func (c *Case) sortWarnings() {
 	var attached time.Time
+	gotOn := c.lastProgress()
 	for _, e := range c.All {
 		if e.Reason == "SuccessfulAttachVolume" {
 			attached = later(attached, e.Last)
@@ -145,7 +146,7 @@ func (c *Case) sortWarnings() {
 			continue
 		}
 		rung, bound := eventRungs[e.Reason]
-		if e.Reason == networkNotReady && c.Reached < RungReady && !c.progressedSince(e.Last) {
+		if e.Reason == networkNotReady && c.Reached < RungReady && !gotOn.After(e.Last) {
 			// The kubelet does nothing for a Pod whose network is down, though its sandbox
 			// may have been made before.
 			c.Current = append(c.Current, e)
@@ -168,16 +169,24 @@ func (c *Case) sortWarnings() {
 // plugin of its node does not work.
 const networkNotReady = "NetworkNotReady"
 
-// progressedSince reports whether the kubelet got on with the Pod after a moment.
-func (c *Case) progressedSince(t time.Time) bool {
-	if s := Condition(c.Pod, corev1.PodReadyToStartContainers); s != nil && s.Status == corev1.ConditionTrue && s.LastTransitionTime.After(t) {
-		return true
+// lastProgress is when the kubelet last got on with the Pod, as far as known: it has made
+// the sandbox, or done something about a container.
+func (c *Case) lastProgress() time.Time {
+	var last time.Time
+	if s := Condition(c.Pod, corev1.PodReadyToStartContainers); s != nil && s.Status == corev1.ConditionTrue {
+		last = s.LastTransitionTime.Time
 	}
-	return slices.ContainsFunc(c.All, func(e Event) bool {
-		return e.Object.Kind == "Pod" && e.Last.After(t) && (slices.Contains(progress, e.Reason) || e.IsWarning() && slices.Contains(containerReasons, e.Reason))
-	}) || slices.ContainsFunc(c.Containers(), func(s corev1.ContainerStatus) bool {
-		return s.State.Running != nil && s.State.Running.StartedAt.After(t)
-	})
+	for _, e := range c.All {
+		if e.Object.Kind == "Pod" && slices.Contains(containerReasons, e.Reason) {
+			last = later(last, e.Last)
+		}
+	}
+	for _, s := range c.Containers() {
+		if s.State.Running != nil {
+			last = later(last, s.State.Running.StartedAt.Time)
+		}
+	}
+	return last
 }
 
 // progress are the reasons of the kubelet's Events about a container that gets on.

@@ -65,12 +65,13 @@ func (c Container) Settled() bool {
 // PodContainers returns the containers of the Pod, init containers first; none if
 // there is no Pod.
 func (c *Case) PodContainers() []Container {
-	// Most rules ask, and there can be thousands of Events.
-	if c.containers == nil && c.Pod != nil {
-		c.containers = c.podContainers()
+	if c.Pod == nil {
+		return nil
 	}
-	return c.containers
+	return Memo(c, containersKey{}, (*Case).podContainers)
 }
+
+type containersKey struct{}
 
 func (c *Case) podContainers() []Container {
 	var out []Container

@@ -121,7 +121,10 @@ func collect(events []corev1.Event, object facts.Ref, uid types.UID, created tim
 // newestFirst orders Events by time. What follows the time only makes the order
 // independent of how the server happened to list them.
 func newestFirst(a, b Event) int {
-	return cmp.Or(b.Last.Compare(a.Last), cmp.Compare(a.Object.String(), b.Object.String()),
+	if d := b.Last.Compare(a.Last); d != 0 {
+		return d
+	}
+	return cmp.Or(cmp.Compare(a.Object.Kind, b.Object.Kind), cmp.Compare(a.Object.Name, b.Object.Name),
 		cmp.Compare(a.Type, b.Type), cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.Message, b.Message),
 		cmp.Compare(a.FieldPath, b.FieldPath))
 }

@@ -64,9 +64,27 @@ func matchStart(c *diagnose.Case, kind string) []diagnose.Cause {
 	return append(out, quotedCauses(c, kind)...)
 }
 
+type startTroubleKey struct {
+	container string
+	init      bool
+}
+
+type startTroubleFound struct {
+	kind string
+	said diagnose.Evidence
+}
+
 // startTrouble tells why a container cannot be started, by the first text that says; an
 // empty kind if it can be, or if other rules explain it.
 func startTrouble(c *diagnose.Case, container diagnose.Container) (kind string, said diagnose.Evidence) {
+	found := diagnose.Memo(c, startTroubleKey{container.Name(), container.Init}, func(c *diagnose.Case) startTroubleFound {
+		kind, said := findStartTrouble(c, container)
+		return startTroubleFound{kind, said}
+	})
+	return found.kind, found.said
+}
+
+func findStartTrouble(c *diagnose.Case, container diagnose.Container) (kind string, said diagnose.Evidence) {
 	texts := startTexts(c, container)
 	for _, e := range texts {
 		if kind := startKind(e.Message); kind != "" {

@@ -199,8 +199,14 @@ var pullReasons = []string{
 // which the kubelet has not reported more yet.
 var placeholders = []string{"", "ContainerCreating", "PodInitializing"}
 
+type imageFailuresKey struct{}
+
 // imageFailures returns the containers whose image cannot be had, init containers first.
 func imageFailures(c *diagnose.Case) []imageFailure {
+	return diagnose.Memo(c, imageFailuresKey{}, findImageFailures)
+}
+
+func findImageFailures(c *diagnose.Case) []imageFailure {
 	var out []imageFailure
 	for _, container := range c.PodContainers() {
 		if container.Running() || container.Settled() {
@@ -278,6 +284,9 @@ func imageFailureOf(c *diagnose.Case, container diagnose.Container) (imageFailur
 // take learns what a message has to say about the failure. It reports whether that was
 // something new.
 func (f *imageFailure) take(reason, message string, fromStatus bool) bool {
+	if f.kind != imageFailed && f.reason != "" {
+		return false
+	}
 	// The reason alone is telling too: InvalidImageName, ErrImageNeverPull.
 	kind := pullKind(reason+": "+message, f.image())
 	says := message != "" && !pullSymptoms.MatchString(message)
@@ -351,6 +360,10 @@ var imagePattern = regexp.MustCompile(`(?i)(?:failed to pull|back-off pulling|fa
 // imageIn is the image that a message about a failed pull names; empty if it is about
 // something else.
 func imageIn(message string) string {
+	// Every Event is asked, and the pattern searches in vain from every position.
+	if !strings.Contains(message, "image ") {
+		return ""
+	}
 	m := imagePattern.FindStringSubmatch(message)
 	if m == nil || strings.Contains(message, "already present on machine") {
 		return ""

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"k8s.io/apimachinery/pkg/util/duration"
 
@@ -294,39 +295,54 @@ func matchNextStart(c *diagnose.Case) []diagnose.Cause {
 
 // saidMissing returns the current Warnings that call an object missing, newest first.
 func saidMissing(c *diagnose.Case, ref facts.Ref) []diagnose.Event {
-	var out []diagnose.Event
-	for _, e := range c.CurrentOf("Pod") {
-		if got, ok := parseMissing(e.Message); ok && got == ref {
-			out = append(out, e)
+	return diagnose.Memo(c, missingSaidKey{}, func(c *diagnose.Case) map[facts.Ref][]diagnose.Event {
+		out := map[facts.Ref][]diagnose.Event{}
+		for _, e := range c.CurrentOf("Pod") {
+			if ref, ok := parseMissing(e.Message); ok {
+				out[ref] = append(out[ref], e)
+			}
 		}
-	}
-	return out
+		return out
+	})[ref]
 }
 
+type missingSaidKey struct{}
+
 var (
-	// Kubernetes before 1.9 wrote the plural: secrets "x" not found.
-	missingPattern = regexp.MustCompile(`\b(secret|configmap)s? "([^"]+)" not found`)
-	// A CSI driver's own credentials are in a namespace of its own, and a missing one is
-	// not the user's to create.
-	otherNamespace = regexp.MustCompile(`(Node(Stage|Publish|Expand)|Controller(Publish|Expand))SecretRef|\bnamespace "?[a-z0-9]|rpc error`)
-	volumePattern  = regexp.MustCompile(`for volume "([^"]+)"`)
+	secretRef     = regexp.MustCompile(`(?:Node(?:Stage|Publish|Expand)|Controller(?:Publish|Expand))SecretRef`)
+	inNamespace   = regexp.MustCompile(`\bnamespace "?[a-z0-9]`)
+	volumePattern = regexp.MustCompile(`for volume "([^"]+)"`)
 )
 
 // parseMissing finds the Secret or ConfigMap that a message of the kubelet calls
 // missing.
 func parseMissing(message string) (facts.Ref, bool) {
-	if otherNamespace.MatchString(message) {
-		return facts.Ref{}, false
+	for rest := message; ; {
+		before, after, ok := strings.Cut(rest, `" not found`)
+		if !ok {
+			return facts.Ref{}, false
+		}
+		if i := strings.LastIndex(before, ` "`); i >= 0 {
+			word := before[:i]
+			word = word[strings.LastIndexFunc(word, func(r rune) bool { return !unicode.IsLetter(r) })+1:]
+			// Kubernetes before 1.9 wrote the plural: secrets "x" not found.
+			kind := missingKinds[strings.TrimSuffix(word, "s")]
+			if name := before[i+len(` "`):]; kind != "" && name != "" && !isOfOtherNamespace(message) {
+				return facts.Ref{Kind: kind, Name: name}, true
+			}
+		}
+		rest = after
 	}
-	m := missingPattern.FindStringSubmatch(message)
-	if m == nil {
-		return facts.Ref{}, false
-	}
-	kind := "Secret"
-	if strings.HasPrefix(m[1], "configmap") {
-		kind = "ConfigMap"
-	}
-	return facts.Ref{Kind: kind, Name: m[2]}, true
+}
+
+// missingKinds are what the kubelet calls the kinds that it misses.
+var missingKinds = map[string]string{"secret": "Secret", "configmap": "ConfigMap"}
+
+// isOfOtherNamespace reports whether a message is about a CSI driver's own credentials:
+// those are in a namespace of its own, and a missing one is not the user's to create.
+func isOfOtherNamespace(message string) bool {
+	return strings.Contains(message, "rpc error") || strings.Contains(message, "SecretRef") && secretRef.MatchString(message) ||
+		strings.Contains(message, "namespace ") && inNamespace.MatchString(message)
 }
 
 // volumeIn finds the volume that a message of the kubelet is about; empty if it names

@@ -53,10 +53,8 @@ func blocks(c *diagnose.Case, r facts.Reference) bool {
 			return true
 		}
 		// The status may lag behind the Event, or not be there at all.
-		for _, e := range container.Events {
-			if ref, ok := parseMissing(e.Message); ok && ref == r.Object && slices.ContainsFunc(c.Current, func(o diagnose.Event) bool { return o == e }) {
-				return true
-			}
+		if slices.ContainsFunc(saidMissing(c, r.Object), func(e diagnose.Event) bool { return slices.Contains(container.Events, e) }) {
+			return true
 		}
 	}
 	return false

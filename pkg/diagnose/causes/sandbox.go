@@ -3,6 +3,7 @@ package causes
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/kubectl-workspace/kubectl-workspace/pkg/diagnose"
@@ -66,24 +67,32 @@ func parseSandbox(message string) sandboxKind {
 }
 
 func matchSandbox(c *diagnose.Case, kinds ...sandboxKind) []diagnose.Cause {
+	said := diagnose.Memo(c, sandboxSaidKey{}, telling)
+	if said == nil {
+		return nil
+	}
+	kind := parseSandbox(said.Plain())
+	if !slices.Contains(kinds, kind) {
+		return nil
+	}
+	return one(sandboxCause(c, kind, *said))
+}
+
+type sandboxSaidKey struct{}
+
+// telling is the newest Warning about the sandbox that says something; "context deadline
+// exceeded" is what follows when an earlier attempt hangs. It is nil if there is none.
+func telling(c *diagnose.Case) *diagnose.Event {
 	said := c.CurrentOf("Pod", sandboxReasons...)
-	// The newest that says something; "context deadline exceeded" is what follows when an
-	// earlier attempt hangs.
-	for _, symptoms := range []bool{false, true} {
-		for _, e := range said {
-			if sandboxSymptom.MatchString(e.Plain()) != symptoms {
-				continue
-			}
-			kind := parseSandbox(e.Plain())
-			for _, k := range kinds {
-				if k == kind {
-					return one(sandboxCause(c, kind, e))
-				}
-			}
-			return nil
+	for i, e := range said {
+		if !sandboxSymptom.MatchString(e.Plain()) {
+			return &said[i]
 		}
 	}
-	return nil
+	if len(said) == 0 {
+		return nil
+	}
+	return &said[0]
 }
 
 var sandboxSymptom = regexp.MustCompile(`(?i)sandbox: rpc error: code = (DeadlineExceeded|Unknown) desc = context deadline exceeded$|is reserved for|network is not ready`)

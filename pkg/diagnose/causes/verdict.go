@@ -93,9 +93,13 @@ func choseSince(c *diagnose.Case, said []diagnose.Event, condition *corev1.PodCo
 	})
 }
 
+type verdictKey struct{}
+
 // judge reads the scheduler's message and picks the decisive reason. The zero verdict
 // means that there is no message, or none that is understood.
-func judge(c *diagnose.Case) verdict {
+func judge(c *diagnose.Case) verdict { return diagnose.Memo(c, verdictKey{}, readVerdict) }
+
+func readVerdict(c *diagnose.Case) verdict {
 	message, evidence, fromStatus := schedulerWord(c)
 	s := parseScheduler(message)
 	if len(s.refusals) == 0 {

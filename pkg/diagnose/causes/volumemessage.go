@@ -112,24 +112,33 @@ var (
 	otherVolumes = regexp.MustCompile(`(?:secret|configmap)s? "[^"]+" not found|references non-existent|not registered|failed to sync (?:secret|configmap) cache|serviceaccounts? "[^"]+" not found|failed to fetch token|error processing PVC`)
 
 	specNamePattern = regexp.MustCompile(`\(spec\.Name: "([^"]+)"\)`)
-	forVolume       = regexp.MustCompile(`[Vv]olume "([^"]+)"`)
 	unmounted       = regexp.MustCompile(`unmounted volumes=\[([^\]]*)\]`)
 	usersPattern    = regexp.MustCompile(`already used by (pod\(s\) [^\n]+|\d+ pod\(s\)[^\n]*)`)
 	spaces          = regexp.MustCompile(`\s+`)
 )
+
+// quotedVolume is the first volume that a message names, in Kubernetes's words; empty if
+// it names none.
+func quotedVolume(message string) string {
+	_, rest, ok := strings.Cut(message, `olume "`)
+	name, _, closed := strings.Cut(rest, `"`)
+	if !ok || !closed {
+		return ""
+	}
+	return name
+}
 
 // parseVolume reads the message of a FailedMount or FailedAttachVolume Event: what is
 // wrong, with which volume (in Kubernetes's words; of a timeout all, separated by
 // spaces), and what that is worth.
 func parseVolume(message string) (id, detail, volume string, grade int) {
 	message = strings.TrimPrefix(message, combinedPrefix)
+	volume = quotedVolume(message)
 	if m := specNamePattern.FindStringSubmatch(message); m != nil {
 		volume = m[1] // before 1.7
-	} else if m := forVolume.FindStringSubmatch(message); m != nil {
-		volume = m[1]
 	}
 	switch {
-	case otherVolumes.MatchString(message) && !otherNamespace.MatchString(message):
+	case otherVolumes.MatchString(message) && !isOfOtherNamespace(message):
 		return "", "", volume, gradeNone
 	case timeoutPattern.MatchString(message):
 		if m := unmounted.FindStringSubmatch(message); m != nil {
@@ -161,17 +170,33 @@ func parseVolume(message string) (id, detail, volume string, grade int) {
 	return "", "", volume, gradeNone
 }
 
+type volumeFaultsKey struct{}
+
 // volumeFaults are the current faults, one for each volume: of the Warnings about it
 // the newest of the best grade.
 func volumeFaults(c *diagnose.Case) []volumeFault {
+	return diagnose.Memo(c, volumeFaultsKey{}, findVolumeFaults)
+}
+
+func findVolumeFaults(c *diagnose.Case) []volumeFault {
 	type graded struct {
 		volumeFault
 		grade int
 	}
 	var found []graded
+	settled := map[string]bool{} // what Kubernetes calls the volumes of which nothing better can come
+	succeeded := successes(c)
 	for _, e := range c.CurrentOf("Pod", "FailedMount", "FailedAttachVolume", "FailedMapVolume") { // newest first
+		name := quotedVolume(e.Message)
+		if settled[name] {
+			continue
+		}
+		if _, ok := identify(c, name); name != "" && !ok {
+			settled[name] = true
+			continue
+		}
 		id, detail, volume, grade := parseVolume(e.Message)
-		if grade == gradeNone || grade != gradeSymptom && succeededSince(c, volume, e) {
+		if grade == gradeNone || grade != gradeSymptom && succeeded.since(volume, e) {
 			continue
 		}
 		f, ok := identify(c, volume)
@@ -181,6 +206,7 @@ func volumeFaults(c *diagnose.Case) []volumeFault {
 		if !ok {
 			continue
 		}
+		settled[volume] = settled[volume] || grade == gradeSpecific
 		f.id, f.detail, f.event = id, detail, e
 		i := slices.IndexFunc(found, func(g graded) bool { return g.object() == f.object() })
 		switch {
@@ -201,11 +227,24 @@ func volumeFaults(c *diagnose.Case) []volumeFault {
 	return out
 }
 
-// succeededSince reports whether a volume has been attached after an attempt that
-// failed: what is wrong now is something else.
-func succeededSince(c *diagnose.Case, volume string, failed diagnose.Event) bool {
-	return slices.ContainsFunc(c.All, func(e diagnose.Event) bool {
-		return (e.Reason == "SuccessfulAttachVolume" && failed.Reason == "FailedAttachVolume" || e.Reason == "SuccessfulMountVolume") &&
+// volumeSuccesses are the Events that say that a volume was attached or mounted.
+type volumeSuccesses []diagnose.Event
+
+func successes(c *diagnose.Case) volumeSuccesses {
+	var out volumeSuccesses
+	for _, e := range c.All {
+		if e.Reason == "SuccessfulAttachVolume" || e.Reason == "SuccessfulMountVolume" {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// since reports whether a volume has been attached after an attempt that failed: what is
+// wrong now is something else.
+func (s volumeSuccesses) since(volume string, failed diagnose.Event) bool {
+	return slices.ContainsFunc(s, func(e diagnose.Event) bool {
+		return (failed.Reason == "FailedAttachVolume" || e.Reason == "SuccessfulMountVolume") &&
 			e.Last.After(failed.Last) && volume != "" && strings.Contains(e.Message, `"`+volume+`"`)
 	})
 }
@@ -293,7 +332,7 @@ func usersIn(message string) string {
 // command that failed. The whole of it is in the evidence.
 func gist(message string) string {
 	message = strings.TrimPrefix(message, combinedPrefix)
-	if i := strings.Index(message, `" : `); i >= 0 && forVolume.MatchString(message[:i+1]) {
+	if i := strings.Index(message, `" : `); i >= 0 && quotedVolume(message[:i+1]) != "" {
 		message = message[i+len(`" : `):]
 	}
 	for _, mark := range []string{"Output: ", " desc = ", "'fsck' found"} {
