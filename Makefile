@@ -25,7 +25,8 @@ help: ## List the targets
 
 .PHONY: build
 build: ## Build bin/kubectl-workspace
-	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/kubectl-workspace ./cmd/kubectl-workspace
+	@# With cgo, kustomize's loader of Go plugins would make the linker keep every symbol: a third more.
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/kubectl-workspace ./cmd/kubectl-workspace
 
 .PHONY: demo
 demo: build ## Show what the plugin does, on a snapshot of a small cluster
@@ -125,6 +126,37 @@ latency: build controlplane ## Compare describe with kubectl describe pod on a s
 bench: ## Run the benchmarks
 	$(GO) test -run '^$$' -bench . -benchmem ./pkg/cluster ./pkg/diagnose/causes
 
+.PHONY: release-check
+release-check: ## Build a release without publishing it, and again elsewhere to compare; ALL=1 compares all platforms
+	@GO='$(GO)' hack/release/check.sh
+
+.PHONY: krew-test
+krew-test: controlplane ## Install what release-check made with the real krew, and use it
+	$(stage) 'krew (install, use, complete, uninstall)'
+	@test -d dist/krew || { echo 'nothing to install yet: make release-check' >&2; exit 1; }
+	KUBECTL_WORKSPACE_TEST_DIST=$(CURDIR)/dist $(GO) test -count=1 -v -run '^TestKrew' ./test
+
+.PHONY: release
+release: ## Make and publish the release of a tag; only .github/workflows/release.yaml does it
+	@test -n '$(CI)' || { echo 'releases are made by CI, from a tag; make release-check tries one' >&2; exit 1; }
+	$(GO) tool -modfile=hack/tools/goreleaser/go.mod goreleaser release --clean
+
+.PHONY: release-extras
+release-extras: licenses
+	rm -rf bin/release/man
+	$(GO) run ./hack/docgen man bin/release/man
+	gzip -9nf bin/release/man/*
+	$(GO) run ./cmd/kubectl-workspace completion install --quiet --dir bin/release
+
+.PHONY: licenses
+licenses: ## Check the licences of everything that the binaries contain
+	$(GO) build -C hack/release -o ../../bin/release/release .
+	bin/release/release licenses bin/release
+
+.PHONY: size
+size: ## Show what makes the binary as large as it is
+	@GO='$(GO)' hack/release/size.sh
+
 .PHONY: clean
 clean: ## Remove what was built here (not the control plane in the user's cache)
-	rm -rf bin
+	rm -rf bin dist
