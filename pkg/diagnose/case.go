@@ -89,6 +89,8 @@ func (c *Case) collectEvents() {
 // reached tells how far the Workspace got.
 func (c *Case) reached() Rung {
 	switch {
+	case c.Pod != nil && slices.ContainsFunc(c.Pod.Status.ContainerStatuses, c.relapses):
+		return min(podRung(c.Pod), RungStarted)
 	case c.Pod != nil:
 		return c.refine(podRung(c.Pod))
 	case !c.Pods.IsComplete() || c.StatefulSet == nil && !c.Facts.StatefulSets.IsComplete():
@@ -97,6 +99,28 @@ func (c *Case) reached() Rung {
 	}
 	return c.ownRung()
 }
+
+// relapses reports whether a container is between two crashes: it has crashed at least
+// twice, and does not yet run clearly longer than the last time: twice as long, give or
+// take the fractions of seconds that times in a status lack. Without a readiness probe
+// it counts as Ready for these seconds, and so does its Pod, over and over again.
+func (c *Case) relapses(s corev1.ContainerStatus) bool {
+	running, last := s.State.Running, s.LastTerminationState.Terminated
+	if running == nil || s.RestartCount < 2 || last == nil || last.ExitCode == 0 || NeverRan(last) {
+		return false
+	}
+	ran := last.FinishedAt.Sub(last.StartedAt.Time)
+	return ran < StableAfter && c.Now.Sub(running.StartedAt.Time) < 2*ran+2*time.Second
+}
+
+// Relapses is the same of a container of the Pod.
+func (c *Case) Relapses(container Container) bool {
+	return !container.Init && c.relapses(container.Status)
+}
+
+// StableAfter is how long a container has to run until the kubelet forgets that it
+// crashed: twice MaxContainerBackOff, which is 5 minutes (pkg/kubelet).
+const StableAfter = 10 * time.Minute
 
 // ownRung is how far the Workspace got without a Pod.
 func (c *Case) ownRung() Rung {

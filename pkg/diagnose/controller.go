@@ -44,6 +44,8 @@ func (c *Case) whyOtherState(d Diagnosis) string {
 		return "the Pod is Ready now"
 	case said == "Running" && c.Pod == nil:
 		return "there is no Pod"
+	case said == "Running" && conditionIs(c.Pod, corev1.PodReady):
+		return "the Pod is Ready only until its container crashes again"
 	case said == "Running":
 		return "the Pod is not Ready"
 	}

@@ -42,7 +42,7 @@ func crashRules() []diagnose.Rule {
 	}, {
 		ID:         crashError,
 		Title:      "The program in the container ends by itself",
-		Recognised: "The container waits with CrashLoopBackOff, or has just restarted, and its last run ended with an exit code of its own. It is a warning if the Workspace runs again.",
+		Recognised: "The container waits with CrashLoopBackOff, or has just restarted, and its last run ended with an exit code of its own. It is a warning if the Workspace runs again: after the second crash in a row, only once it runs longer than it did the last time.",
 		Fix:        "Read the log of the last run: kubectl logs --previous.",
 		Match:      matchCrashKind(crashError),
 	}}
@@ -75,19 +75,17 @@ func matchCrash(c *diagnose.Case, wanted func(container diagnose.Container, kind
 	return out
 }
 
-// stableAfter is how long a container has to run until the kubelet forgets that it
-// crashed (MaxContainerBackOff, twice 5 minutes).
-const stableAfter = 10 * time.Minute
-
 // crashes reports whether a container ends again and again, or has only just been
 // started once more.
 func crashes(c *diagnose.Case, container diagnose.Container) bool {
 	reason, _ := container.Waiting()
 	t := container.Ended()
-	justNow := container.Running() && c.Now.Sub(container.Status.State.Running.StartedAt.Time) < stableAfter
+	justNow := container.Running() && c.Now.Sub(container.Status.State.Running.StartedAt.Time) < diagnose.StableAfter
 	switch {
 	case t == nil:
 		return reason == "CrashLoopBackOff" || container.Status.RestartCount > 0 && justNow && !container.Status.Ready
+	case c.Relapses(container):
+		return true
 	case container.Settled(), slices.Contains(pullReasons, reason), cannotStart(container):
 		return false
 	case container.Running():
@@ -184,7 +182,7 @@ func crashCause(c *diagnose.Case, container diagnose.Container, kind string) dia
 	}
 	cause.Evidence = append(cause.Evidence, crashEvents(container, kind)...)
 	cause.Fixes = append([]diagnose.Fix{readLog(c, container)}, cause.Fixes...)
-	if container.Settled() {
+	if container.Settled() && !c.Relapses(container) {
 		cause.State = diagnose.StateRunning
 	}
 	return cause

@@ -47,6 +47,27 @@ func TestCrashCauses(t *testing.T) {
 		"just restarted, ready": {func(p *podCase) {
 			p.ready().container("main", p.ended(p.runs(5*second, true), 1, "Error", "", 20*second))
 		}, podWant{"", "", diagnose.StateRunning, false, "exit code 1", crashError}},
+		"ready between two crashes": {func(p *podCase) {
+			s := p.ended(p.runs(4*second, true), 1, "Error", "", 20*second)
+			s.RestartCount = 3
+			p.ready().container("main", s)
+		}, podWant{crashError, main, diagnose.StateError, true, "with 3 restarts so far; it runs again, for 4s now", ""}},
+		"has outlived its last run": {func(p *podCase) {
+			s := p.ended(p.runs(15*second, true), 1, "Error", "", 20*second)
+			s.RestartCount = 3
+			p.ready().container("main", s)
+		}, podWant{"", "", diagnose.StateRunning, false, "", crashError}},
+		"crashed after running for long": {func(p *podCase) {
+			s := p.ended(p.runs(4*second, true), 1, "Error", "", 20*second)
+			s.RestartCount = 3
+			s.LastTerminationState.Terminated.StartedAt = metav1.Time{Time: p.facts.Now.Add(-5 * time.Hour)}
+			p.ready().container("main", s)
+		}, podWant{"", "", diagnose.StateRunning, false, "", crashError}},
+		"out of memory between two crashes": {func(p *podCase) {
+			s := p.ended(p.runs(4*second, true), 137, "OOMKilled", "", 20*second)
+			s.RestartCount = 2
+			p.ready().spec(limited).container("main", s)
+		}, podWant{crashOOM, main, diagnose.StateError, true, "512Mi", ""}},
 		"crashed long ago": {func(p *podCase) {
 			p.ready().container("main", p.ended(p.runs(5*time.Hour, true), 1, "Error", "", 5*time.Hour))
 		}, podWant{"", "", diagnose.StateRunning, false, "", ""}},
