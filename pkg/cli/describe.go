@@ -77,7 +77,7 @@ func (o *describeOptions) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	if o.watching && o.output.value != "" {
-		return usageError(cmd, "--watch has no JSON or YAML form")
+		return usageError(cmd, "--watch is for people to read: leave out -o %s", o.output.value)
 	}
 	var err error
 	if o.session, err = o.open(); err != nil {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
@@ -57,6 +58,10 @@ type session struct {
 
 // open connects to what the flags choose. No request is sent yet.
 func (f *factory) open() (*session, error) {
+	if ns := *f.config.Namespace; ns != "" && len(validation.IsDNS1123Label(ns)) > 0 {
+		return nil, fmt.Errorf("-n %q is not the name of a namespace: names are made of lower-case letters, digits and '-', "+
+			"and begin and end with a letter or digit", ns)
+	}
 	if len(f.snapshots) > 0 {
 		return f.openSnapshot()
 	}

@@ -44,7 +44,6 @@ func newList(f *factory) *cobra.Command {
 
 			# Those of all namespaces, with every reason in full
 			kubectl workspace list -A -o wide`),
-		Args: noArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args) },
 	}
 	o.addFlags(cmd)
@@ -55,8 +54,14 @@ func newList(f *factory) *cobra.Command {
 }
 
 func (o *listOptions) run(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usageError(cmd, "list takes no names; 'kubectl workspace describe %s' explains one Workspace", args[0])
+	}
 	if err := o.complete(cmd, args); err != nil {
 		return err
+	}
+	if o.watching && o.output.value != "" && o.output.value != "wide" {
+		return usageError(cmd, "--watch shows a table: leave out -o %s", o.output.value)
 	}
 	var err error
 	if o.session, err = o.open(); err != nil {

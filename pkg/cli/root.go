@@ -40,6 +40,8 @@ func NewCommand(streams genericiooptions.IOStreams, build Build) *cobra.Command 
 	root.AddCommand(newVersion(f), newCompletion(f), newOptions())
 	f.addGlobalFlags(root.PersistentFlags())
 	templates.ActsAsRootCommand(root, []string{"options"}, groups...)
+	root.SetFlagErrorFunc(flagError)
+	root.SetHelpCommand(newHelp())
 	asGroup(root)
 	callByDisplayName(root, build)
 	build.nameHelp(root)
@@ -73,13 +75,46 @@ func newOptions() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "options",
 		Short: "List the flags that every command takes",
-		Args:  cobra.NoArgs,
+		Args:  noArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Usage() },
 	}
 	templates.UseOptionsTemplates(cmd)
 	// kubectl's own template for the help of this command is empty.
 	cmd.SetHelpFunc(func(cmd *cobra.Command, _ []string) { _ = cmd.Usage() })
 	return cmd
+}
+
+// newHelp shows the help of a command. Cobra's own shows that of the parent where there is
+// no such command, as if nothing were wrong.
+func newHelp() *cobra.Command {
+	return &cobra.Command{
+		Use:                   "help [COMMAND...]",
+		DisableFlagsInUseLine: true,
+		Hidden:                true,
+		Short:                 "Show the help of a command",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			of, rest, err := cmd.Root().Find(args)
+			switch {
+			case err != nil:
+				return err
+			case len(rest) > 0:
+				return unknownCommand(of, rest[0])
+			}
+			of.InitDefaultHelpFlag()
+			return of.Help()
+		},
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			var names []string
+			if of, _, err := cmd.Root().Find(args); err == nil {
+				for _, c := range of.Commands() {
+					if c.IsAvailableCommand() && strings.HasPrefix(c.Name(), typed) {
+						names = append(names, c.Name())
+					}
+				}
+			}
+			return names, cobra.ShellCompDirectiveNoFileComp
+		},
+	}
 }
 
 // asGroup makes a command that only holds others: alone it shows its help, and a
@@ -91,10 +126,14 @@ func asGroup(cmd *cobra.Command) {
 		if len(args) == 0 {
 			return cmd.Help()
 		}
-		message := fmt.Sprintf("unknown command %q for %q", args[0], cmd.CommandPath())
-		if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-			message += fmt.Sprintf("; did you mean %q?", strings.Join(near, `" or "`))
-		}
-		return usageError(cmd, "%s", message)
+		return unknownCommand(cmd, args[0])
 	}
+}
+
+func unknownCommand(parent *cobra.Command, name string) error {
+	message := fmt.Sprintf("unknown command %q for %q", name, parent.CommandPath())
+	if near := parent.SuggestionsFor(name); len(near) > 0 {
+		message += fmt.Sprintf("; did you mean %q?", strings.Join(near, `" or "`))
+	}
+	return usageError(parent, "%s", message)
 }

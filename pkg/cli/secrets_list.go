@@ -172,7 +172,7 @@ func (o *secretsListOptions) many(ctx context.Context) (items []secretmount.Stat
 		err = nil // A snapshot without Workspaces has no mounts to list.
 	}
 	if err != nil {
-		return nil, nil, o.session.explain(fmt.Errorf("cannot list Workspaces: %w", err))
+		return nil, nil, o.session.listError(namespace, err)
 	}
 
 	type key struct{ namespace, name string }

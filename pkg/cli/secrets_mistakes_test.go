@@ -57,7 +57,7 @@ func TestSecretsMistakes(t *testing.T) {
 		"add alice-notebook minio --wait=ready":                         `invalid argument "ready" for "--wait" flag: must be running`,
 		"add alice-notebook minio --timeout=5m":                         "--timeout goes with --wait or --restart",
 		"add alice-notebook minio --wait --timeout=0":                   "--timeout 0s is not a time to wait; give a duration such as 5m",
-		"add alice-notebook minio --wait --timeout=soon":                `invalid argument "soon" for "--timeout" flag: time: invalid duration "soon"`,
+		"add alice-notebook minio --wait --timeout=soon":                `invalid argument "soon" for "--timeout" flag: must be a duration, such as 30s or 5m`,
 		"add alice-notebook minio --wait --dry-run=client":              "a dry run changes nothing that could be followed: leave out --wait and --restart",
 		"add alice-notebook minio --restart --dry-run=server":           "a dry run changes nothing that could be followed: leave out --wait and --restart",
 		"add alice-notebook minio --snapshot=SNAPSHOT":                  "a snapshot cannot be changed: add --dry-run=client",
@@ -113,7 +113,7 @@ func TestSecretsMistakes(t *testing.T) {
 		"mount alice-notebook minio":                                    `unknown command "mount" for "kubectl workspace secrets"; did you mean "add"?`,
 		"add alice-notebook X_":                                         `"X_" is not the name of a Secret: names are made of lower-case letters, digits, '-' and '.', and begin and end with a letter or digit`,
 		"add alice-notebook minio --selector=":                          "-l is empty: give labels such as team=research",
-		"remove alice-notebook git --ignore-not-found=perhaps":          `invalid argument "perhaps" for "--ignore-not-found" flag: strconv.ParseBool: parsing "perhaps": invalid syntax`,
+		"remove alice-notebook git --ignore-not-found=perhaps":          `invalid argument "perhaps" for "--ignore-not-found" flag: must be true or false`,
 		"remove --local -f MANIFESTS/alice.yaml minio":                  `MANIFESTS/alice.yaml: workspace "alice-notebook": Secret "minio" is not mounted; the Workspace mounts no Secrets`,
 		"add alice-notebook minio --field-manager= --dry-run=never":     `invalid argument "never" for "--dry-run" flag: must be none, client or server`,
 	} {
@@ -144,7 +144,7 @@ func TestSecretsForbidden(t *testing.T) {
 		"patch in a server dry run": {"remove alice-notebook git --dry-run=server", "PATCH", "/workspaces/", `cannot change workspace "alice-notebook" in namespace "team-a": not for you`},
 		"list, by label":            {"add -l a=b minio-creds", "GET", "/workspaces", `cannot list the Workspaces of namespace "team-a": not for you`},
 		"list, all":                 {"add --all minio-creds", "GET", "/workspaces", `cannot list the Workspaces of namespace "team-a": not for you`},
-		"list":                      {"list", "GET", "/workspaces", `cannot list Workspaces: not for you`},
+		"list":                      {"list", "GET", "/workspaces", `cannot list the Workspaces of namespace "team-a": not for you`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newAPIServer(t)

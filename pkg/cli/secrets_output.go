@@ -51,8 +51,7 @@ func (f *outputFormat) list() string {
 	for _, t := range templated {
 		words = append(words, t+"=...")
 	}
-	last := len(words) - 1
-	return strings.Join(words[:last], ", ") + " or " + words[last]
+	return orList(words)
 }
 
 func (f *outputFormat) split() (format, argument string) {

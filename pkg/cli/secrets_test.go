@@ -206,8 +206,14 @@ func (s *apiServer) kubeconfig(t *testing.T) string {
 
 func runSecrets(t *testing.T, args ...string) (code int, out, errOut string) {
 	t.Helper()
+	return execute(t, append([]string{"secrets"}, args...)...)
+}
+
+// execute runs a command line without input.
+func execute(t *testing.T, args ...string) (code int, out, errOut string) {
+	t.Helper()
 	var o, e bytes.Buffer
-	code = Run(t.Context(), append([]string{"secrets"}, args...), genericiooptions.IOStreams{In: strings.NewReader(""), Out: &o, ErrOut: &e}, Build{Version: "v0"})
+	code = Run(t.Context(), args, genericiooptions.IOStreams{In: strings.NewReader(""), Out: &o, ErrOut: &e}, Build{Version: "v0"})
 	return code, o.String(), e.String()
 }
 

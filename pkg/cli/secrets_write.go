@@ -223,7 +223,7 @@ func (o *writeOptions) readWorkspaces(ctx context.Context) ([]*change, error) {
 	items, err := o.session.List(ctx, cluster.Workspaces, cluster.ListOptions{Namespace: namespace, Labels: o.labels})
 	switch {
 	case err != nil:
-		return nil, o.session.explain(fmt.Errorf("cannot list the Workspaces of namespace %q: %w", namespace, err))
+		return nil, o.session.listError(namespace, err)
 	case len(items) == 0 && o.selector != "":
 		return nil, fmt.Errorf("no Workspace in namespace %q has the labels %s", namespace, o.selector)
 	case len(items) == 0:

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/kubectl-workspace/kubectl-workspace/pkg/cluster"
@@ -69,7 +70,7 @@ func (s *session) diagnoseAll(ctx context.Context, which workspaceSelection) ([]
 		err = nil // a snapshot without Workspaces
 	}
 	if err != nil {
-		return nil, s.explain(fmt.Errorf("cannot list Workspaces: %w", err))
+		return nil, s.listError(namespace, err)
 	}
 	if len(workspaces) == 0 {
 		return nil, nil
@@ -91,6 +92,19 @@ func (s *session) diagnoseAll(ctx context.Context, which workspaceSelection) ([]
 		found = append(found, s.explanation(f))
 	}
 	return found, errors.Join(failed...)
+}
+
+// listError explains why the Workspaces of a namespace, or of all, could not be listed.
+func (s *session) listError(namespace string, err error) error {
+	switch {
+	case namespace != "":
+		err = fmt.Errorf("cannot list the Workspaces of namespace %q: %w", namespace, err)
+	case apierrors.IsForbidden(err):
+		err = fmt.Errorf("cannot list the Workspaces of all namespaces: %w; leave out -A for those of one namespace", err)
+	default:
+		err = fmt.Errorf("cannot list the Workspaces of all namespaces: %w", err)
+	}
+	return s.explain(err)
 }
 
 // load returns what the explanations of many Workspaces rest on. Of a snapshot that is

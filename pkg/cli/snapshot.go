@@ -51,7 +51,7 @@ func (f *factory) snapshot(ctx context.Context, names []string) error {
 	if len(names) == 0 {
 		workspaces, err := recorder.List(ctx, cluster.Workspaces, cluster.ListOptions{Namespace: s.namespace})
 		if err != nil {
-			return s.explain(fmt.Errorf("cannot list Workspaces: %w", err))
+			return s.listError(s.namespace, err)
 		}
 		for i := range workspaces {
 			names = append(names, workspaces[i].GetName())

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -46,7 +47,12 @@ func NewLive(flags *genericclioptions.ConfigFlags, userAgent string, warnings re
 	loader := flags.ToRawKubeConfigLoader()
 	raw, err := loader.RawConfig()
 	if err != nil {
-		return nil, fmt.Errorf("cannot load the kubeconfig: %w", err)
+		return nil, loadError(err)
+	}
+	if t := deref(flags.Timeout); t != "" {
+		if _, err := clientcmd.ParseTimeout(t); err != nil {
+			return nil, fmt.Errorf("--request-timeout %q is not a time to wait; give a duration such as 30s or 5m", t)
+		}
 	}
 	if len(raw.Clusters) == 0 && deref(flags.APIServer) == "" && os.Getenv("KUBERNETES_SERVICE_HOST") == "" {
 		// Without this, client-go falls back to localhost:8080 and reports a refused
@@ -90,6 +96,18 @@ func newLive(config *rest.Config, httpClient *http.Client, contextName string) (
 		return nil, kubeconfigError(err)
 	}
 	return &Live{dynamic: dyn, version: version, metadata: meta, host: config.Host, context: contextName, now: time.Now}, nil
+}
+
+// loadError says which file is no kubeconfig. What client-go says of one that is of another
+// format quotes Go types.
+func loadError(err error) error {
+	text := err.Error()
+	for _, sign := range []string{": couldn't get version/kind", ": json: cannot unmarshal", ": v1.Config"} {
+		if file, _, ok := strings.Cut(text, sign); ok {
+			return fmt.Errorf("cannot load the kubeconfig: %s: it is not a kubeconfig", file)
+		}
+	}
+	return fmt.Errorf("cannot load the kubeconfig: %w", err)
 }
 
 // kubeconfigError says which part of the kubeconfig is wrong and where to look.

@@ -106,6 +106,9 @@ type snapshotLoader struct {
 }
 
 func (l *snapshotLoader) path(path string, stdin io.Reader) error {
+	if path == "" {
+		return errors.New("--snapshot is empty: name a file or a directory, or '-' for stdin")
+	}
 	if path == "-" {
 		return l.read("stdin", stdin)
 	}
@@ -202,6 +205,10 @@ func (l *snapshotLoader) value(text []byte, unmarshal func([]byte, any) error) e
 	}
 	var content map[string]any
 	if err := unmarshal(text, &content); err != nil {
+		var wrong *stdjson.UnmarshalTypeError
+		if errors.As(err, &wrong) {
+			return fmt.Errorf("not a Kubernetes object but %s", jsonValue(wrong.Value))
+		}
 		return fmt.Errorf("neither YAML nor JSON: %s", firstLine(err))
 	}
 	switch {
