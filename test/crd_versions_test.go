@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -163,6 +164,23 @@ func TestCRDsOfOtherReleases(t *testing.T) {
 		}
 		if diff := cmp.Diff(before, get(t, "secretless")); diff != "" {
 			t.Errorf("afterwards:\n%s", diff)
+		}
+	})
+
+	t.Run("none", func(t *testing.T) {
+		if out, err := e.Kubectl(t, env.Admin, "", "delete", "crd", "workspaces.kubeflow.org"); err != nil {
+			t.Fatal(out)
+		}
+		want := regexp.MustCompile(`^error: cluster \S+ \(context "\S+"\) has no Workspaces: the CRD workspaces.kubeflow.org is not installed or does not serve v1beta1; Kubeflow Notebooks 2 brings it\n$`)
+		for _, line := range []string{"list", "list -A", "describe", "describe alice", "wait alice", "snapshot", "snapshot alice", "reconcile --once --dry-run=client",
+			"secrets list", "secrets list alice", "secrets add alice git", "secrets remove alice git"} {
+			env.Eventually(t, patience, func() error { // the server needs a moment
+				r := kubectl(t, e, env.Admin, append([]string{"workspace"}, strings.Fields(line)...)...)
+				if r.code != 1 || r.stdout != "" || !want.MatchString(r.stderr) {
+					return fmt.Errorf("%s: exit code %d, %q, %q", line, r.code, r.stdout, r.stderr)
+				}
+				return nil
+			})
 		}
 	})
 }

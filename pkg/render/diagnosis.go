@@ -247,7 +247,7 @@ func (t *text) timeline() {
 		if e.Type == "Warning" {
 			reason = t.Wait(reason)
 		}
-		t.paragraph(2, fmt.Sprintf("%-5s %s %s%s: %s", t.ago(e.Time), e.Object, reason, count, e.Message))
+		t.item(2, fmt.Sprintf("%-5s ", t.ago(e.Time)), fmt.Sprintf("%s %s%s: %s", e.Object, reason, count, e.Message))
 	}
 }
 
@@ -281,11 +281,20 @@ func (t *text) line(indent int, format string, args ...any) {
 }
 
 // paragraph writes text that may be wrapped at the width of the terminal.
-func (t *text) paragraph(indent int, s string) {
+func (t *text) paragraph(indent int, s string) { t.item(indent, "", s) }
+
+// item is a paragraph whose first line begins with a label, and whose others stand below
+// what follows it.
+func (t *text) item(indent int, label, s string) {
+	indent += len(label)
 	if t.Width > indent+20 {
 		s = wordwrap.WrapString(s, uint(t.Width-indent))
 	}
-	for _, l := range strings.Split(s, "\n") {
+	for i, l := range strings.Split(s, "\n") {
+		if i == 0 {
+			t.line(indent-len(label), "%s", label+l)
+			continue
+		}
 		t.line(indent, "%s", l)
 	}
 }
