@@ -167,6 +167,12 @@ func (c *Cluster) isVirtual(id identity) bool {
 	return c.virtual[id]
 }
 
+func (c *Cluster) isDeleted(id identity) bool {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return c.deleted[id]
+}
+
 func (c *Cluster) remove(id identity) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -46,6 +46,12 @@ func (c *Cluster) createRemote(ctx context.Context, id identity, o client.Object
 	opts := []client.CreateOption{}
 	if c.mode == Server {
 		opts = append(opts, client.DryRunAll)
+		if name := o.GetName(); name != "" && c.isDeleted(id) {
+			// The dry run of a deletion has left it there; the answer is the same for another name.
+			o.SetName("")
+			o.SetGenerateName(name + "-")
+			defer func() { o.SetName(name); o.SetGenerateName("") }()
+		}
 	}
 	err := c.api.Create(ctx, o, opts...)
 	if !apierrors.IsAlreadyExists(err) || id.key.Name == "" {
@@ -181,6 +187,10 @@ func (c *Cluster) patch(ctx context.Context, o client.Object, p client.Patch, st
 	}
 	if remote && c.mode == Server && before != nil {
 		restore(o, before, status)
+	}
+	if c.mode != Live && o.GetDeletionTimestamp() != nil && len(o.GetFinalizers()) == 0 {
+		c.remove(id) // that was what it waited for
+		return id, before, nil
 	}
 	kept := o
 	if before != nil && (c.mode == Server || c.mode == Client) && !c.isVirtual(id) {
