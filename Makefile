@@ -53,12 +53,12 @@ test-controlplane: controlplane ## Test the launcher of the control plane
 .PHONY: test-e2e
 test-e2e: controlplane ## Test the binary on a real API server, scheduler and kubelet
 	$(stage) 'end-to-end tests'
-	$(GO) test -timeout 20m ./test/...
+	$(GO) test -timeout 30m -parallel 8 ./test/...
 
 .PHONY: test-parity
-test-parity: controlplane ## Play every recording of the controller on the live control plane
-	$(stage) 'parity with the recordings, live (many minutes)'
-	KUBECTL_WORKSPACE_TEST_PARITY=1 $(GO) test -timeout 45m -run 'TestReconcile(Cases|Sequences)' ./test
+test-parity: controlplane ## Of these, only the recordings of the controller
+	$(stage) 'parity with the recordings, live'
+	$(GO) test -timeout 30m -parallel 8 -run 'TestReconcile(Cases|Sequences)' ./test
 
 .PHONY: lint
 lint: ## Run the linters

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -192,7 +191,6 @@ var elsewhere = map[string]string{
 }
 
 func TestReconcileCases(t *testing.T) {
-	needsParityRun(t)
 	env.Get(t)
 	for i, c := range paritytest.Cases(t) {
 		if c.Rejected {
@@ -318,15 +316,5 @@ func (b *parityBench) writesNothing(t testing.TB, args ...string) {
 		if !slices.Contains([]string{"get", "list"}, a.Verb) {
 			t.Errorf("a run with nothing to do wrote: %s", a)
 		}
-	}
-}
-
-// needsParityRun skips a test that plays all recordings on the live control plane, which
-// takes many minutes. The same recordings are compared offline in pkg/controller and
-// pkg/plan on every run; "make test-parity" plays them live.
-func needsParityRun(t *testing.T) {
-	t.Helper()
-	if os.Getenv("KUBECTL_WORKSPACE_TEST_PARITY") == "" {
-		t.Skip("plays every recording live: make test-parity")
 	}
 }
