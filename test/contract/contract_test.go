@@ -1,29 +1,35 @@
 package contract
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
 )
+
+const diagnosis = `{
+	"apiVersion": "kubectl-workspace/v1", "kind": "Diagnosis",
+	"workspace": {"namespace": "team-a", "name": "alice", "kind": "jupyterlab", "imageConfig": "scipy", "podConfig": "tiny", "paused": false, "created": "2026-01-15T11:50:00Z"},
+	"state": "Error", "rung": "scheduled", "since": "2026-01-15T11:58:00Z", "summary": "Secret \"minio-creds\" does not exist",
+	"controller": {"state": "Error", "message": "…", "stale": true, "why": "…"},
+	"causes": [{"id": "secret-not-found", "object": "Secret/minio-creds", "summary": "…", "confidence": "certain", "origin": "spec.podTemplate.volumes.secrets[0]",
+		"chain": ["…"], "evidence": [{"source": "Event/Pod/ws-alice-x-0", "reason": "FailedMount", "message": "…", "count": 8, "last": "2026-01-15T11:59:00Z"}],
+		"fixes": [{"text": "…", "command": "kubectl create secret …", "risk": "safe"}]}],
+	"warnings": [{"id": "x", "object": "x", "summary": "…", "fixes": [{"text": "…", "risk": "disruptive"}], "advice": true}],
+	"mounts": [{"path": "/secrets/minio-creds", "object": "Secret/minio-creds", "origin": "x", "status": "missing"}],
+	"history": [{"source": "x", "message": "…"}],
+	"unchecked": [{"object": "Secret/minio-creds", "reason": "forbidden", "detail": "…"}],
+	"timeline": [{"time": "2026-01-15T11:58:00Z", "object": "Pod/x", "type": "Warning", "reason": "…", "message": "…", "count": 3}],
+	"objects": ["StatefulSet/ws-alice-x"], "checkedAt": "2026-01-15T12:00:00Z"
+}`
 
 // The names in these documents are promised to scripts: the schemas are generated from
 // the Go types, so it is here that a renamed field is found.
 var promised = map[string]string{
-	"Diagnosis": `{
-		"apiVersion": "kubectl-workspace/v1", "kind": "Diagnosis",
-		"workspace": {"namespace": "team-a", "name": "alice", "kind": "jupyterlab", "imageConfig": "scipy", "podConfig": "tiny", "paused": false, "created": "2026-01-15T11:50:00Z"},
-		"state": "Error", "rung": "scheduled", "since": "2026-01-15T11:58:00Z", "summary": "Secret \"minio-creds\" does not exist",
-		"controller": {"state": "Error", "message": "…", "stale": true, "why": "…"},
-		"causes": [{"id": "secret-not-found", "object": "Secret/minio-creds", "summary": "…", "confidence": "certain", "origin": "spec.podTemplate.volumes.secrets[0]",
-			"chain": ["…"], "evidence": [{"source": "Event/Pod/ws-alice-x-0", "reason": "FailedMount", "message": "…", "count": 8, "last": "2026-01-15T11:59:00Z"}],
-			"fixes": [{"text": "…", "command": "kubectl create secret …", "risk": "safe"}]}],
-		"warnings": [{"id": "x", "object": "x", "summary": "…", "fixes": [{"text": "…", "risk": "disruptive"}], "advice": true}],
-		"mounts": [{"path": "/secrets/minio-creds", "object": "Secret/minio-creds", "origin": "x", "status": "missing"}],
-		"history": [{"source": "x", "message": "…"}],
-		"unchecked": [{"object": "Secret/minio-creds", "reason": "forbidden", "detail": "…"}],
-		"timeline": [{"time": "2026-01-15T11:58:00Z", "object": "Pod/x", "type": "Warning", "reason": "…", "message": "…", "count": 3}],
-		"objects": ["StatefulSet/ws-alice-x"], "checkedAt": "2026-01-15T12:00:00Z"
-	}`,
-	"DiagnosisList": `{"apiVersion": "kubectl-workspace/v1", "kind": "DiagnosisList", "items": []}`,
+	"Diagnosis":     diagnosis,
+	"DiagnosisList": `{"apiVersion": "kubectl-workspace/v1", "kind": "DiagnosisList", "items": [` + diagnosis + `]}`,
 	"Plan": `{
 		"apiVersion": "kubectl-workspace/v1", "kind": "Plan", "mode": "client",
 		"workspaces": [{"namespace": "team-a", "name": "alice", "workspaceKind": "jupyterlab", "result": "updated",
@@ -40,12 +46,12 @@ var promised = map[string]string{
 		"apiVersion": "kubectl-workspace/v1", "kind": "SecretMountList",
 		"items": [{"namespace": "team-a", "workspace": "alice", "secretName": "minio-creds", "mountPath": "/secrets/minio-creds", "defaultMode": 420,
 			"secretExists": null, "uiMountable": true, "inPod": "dropped", "heldBy": "x", "keys": ["token"], "pod": "ws-alice-x-0"}],
-		"unchecked": []
+		"unchecked": [{"object": "Secret/minio-creds", "reason": "forbidden", "detail": "…"}]
 	}`,
 	"Snapshot": `{
 		"apiVersion": "kubectl-workspace/v1", "kind": "Snapshot", "capturedAt": "2026-01-15T12:00:00Z", "namespaces": ["team-a"], "complete": ["Pod", "Secret"],
 		"lists": [{"kind": "Pod", "namespace": "team-a", "labels": "a=b", "about": "x"}], "absent": ["Secret/team-a/minio-creds"],
-		"unchecked": [{"object": "Node/node-1", "reason": "forbidden"}], "server": "v1.37.2", "items": [{"kind": "Pod"}]
+		"unchecked": [{"object": "Node/node-1", "reason": "forbidden", "detail": "…"}], "server": "v1.37.2", "items": [{"kind": "Pod"}]
 	}`,
 	"Version": `{"version": "v1.0.0", "commit": "abc", "date": "2026-01-15T12:00:00Z", "goVersion": "go1.26", "platform": "linux/amd64"}`,
 }
@@ -57,11 +63,27 @@ func TestPromised(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	for kind := range schemas.byKind {
-		if promised[kind] == "" {
-			t.Errorf("nothing is promised of %s: add a document with all of its fields", kind)
+	for kind, schema := range schemas.byKind {
+		for _, field := range slices.Sorted(maps.Keys(fields(schema, map[string]bool{}))) {
+			if !strings.Contains(promised[kind], `"`+field+`":`) {
+				t.Errorf("the field %s of a %s is not promised: add it above", field, kind)
+			}
 		}
 	}
+}
+
+// fields collects the names of all fields of a schema.
+func fields(schema *jsonschema.Schema, into map[string]bool) map[string]bool {
+	if schema == nil {
+		return into
+	}
+	for name, property := range schema.Properties {
+		into[name] = true
+		fields(property, into)
+	}
+	fields(schema.Ref, into)
+	fields(schema.Items2020, into)
+	return into
 }
 
 // A schema that accepts everything would prove nothing.
@@ -74,7 +96,7 @@ func TestCheckRefuses(t *testing.T) {
 		"a word not known":     {"Plan", `"mode": "client"`, `"mode": "dream"`},
 		"another kind":         {"Plan", `"kind": "Plan"`, `"kind": "Diagnosis"`},
 		"no time":              {"Snapshot", `2026-01-15T12:00:00Z`, `noon`},
-		"null for a list":      {"DiagnosisList", `[]`, `null`},
+		"null for a list":      {"Plan", `"changes": []`, `"changes": null`},
 		"no document":          {"Version", `{`, `{{`},
 	} {
 		t.Run(name, func(t *testing.T) {
