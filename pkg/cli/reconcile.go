@@ -64,7 +64,7 @@ func newReconcile(f *factory) *cobra.Command {
 		output:  newChoice("", "json", "yaml", "objects"),
 	}
 	cmd := &cobra.Command{
-		Use:                   "reconcile [NAME…] --once [-A] [-l SELECTOR] [--dry-run=none|client|server] [-f FILE]",
+		Use:                   "reconcile [WORKSPACE...] --once [-A] [-l SELECTOR] [--dry-run=none|client|server] [-f FILE]",
 		DisableFlagsInUseLine: true,
 		Short:                 "Do once what the Workspace controller would do, or show it",
 		Long: templates.LongDesc(`
