@@ -7,7 +7,11 @@ COMMIT  ?= $(shell git rev-parse HEAD 2>/dev/null)
 DATE    ?= $(shell git log -1 --format=%cI 2>/dev/null)
 LDFLAGS := -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT) -X main.date=$(DATE)
 
-# The race detector needs a C compiler. A machine without one runs the tests all the same.
+# Everything is compiled without cgo, as a release is: once, then, and smaller, as with cgo
+# kustomize's loader of Go plugins would make the linker keep every symbol.
+export CGO_ENABLED := 0
+
+# Only the race detector needs cgo, and so a C compiler. A machine without one runs the tests all the same.
 RACE := $(shell command -v $$($(GO) env CC) >/dev/null 2>&1 && echo -race)
 
 ANALYSIS     := $(GO) tool -modfile=hack/tools/analysis/go.mod
@@ -25,8 +29,7 @@ help: ## List the targets
 
 .PHONY: build
 build: ## Build bin/kubectl-workspace
-	@# With cgo, kustomize's loader of Go plugins would make the linker keep every symbol: a third more.
-	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/kubectl-workspace ./cmd/kubectl-workspace
+	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/kubectl-workspace ./cmd/kubectl-workspace
 
 .PHONY: demo
 demo: build ## Show what the plugin does, on a snapshot of a small cluster
@@ -42,13 +45,13 @@ test: test-unit test-controlplane test-e2e ## Run every test
 .PHONY: test-unit
 test-unit: ## Run the tests that need no control plane
 	$(stage) 'unit tests$(if $(RACE),, (no C compiler: without the race detector))'
-	$(GO) test $(RACE) $(PACKAGES)
+	$(if $(RACE),CGO_ENABLED=1 )$(GO) test $(RACE) $(PACKAGES)
 
 .PHONY: test-controlplane
 test-controlplane: controlplane ## Test the launcher of the control plane
 	$(stage) 'tests of the control plane'
 	$(GO) -C hack/controlplane test ./...
-	cd hack/controlplane/kubernetes && CGO_ENABLED=0 $(GO) test -vet=off -trimpath ./node
+	cd hack/controlplane/kubernetes && $(GO) test -vet=off -trimpath ./node
 
 .PHONY: test-e2e
 test-e2e: controlplane ## Test the binary on a real API server, scheduler and kubelet
