@@ -152,6 +152,7 @@ func conditionIs(pod *corev1.Pod, t corev1.PodConditionType) bool {
 var eventRungs = map[string]Rung{
 	"FailedCreate":                     RungPodCreated,
 	"FailedScheduling":                 RungScheduled,
+	"Unschedulable":                    RungScheduled,
 	"NotTriggerScaleUp":                RungScheduled,
 	"FailedAttachVolume":               RungMounted,
 	"FailedMount":                      RungMounted,

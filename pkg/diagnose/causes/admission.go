@@ -470,9 +470,10 @@ func describeFix(c *diagnose.Case, text, resource, name string) diagnose.Fix {
 	return inspect(text, append(command, "-n", c.Namespace())...)
 }
 
-// sentence ends a statement with a detail in somebody else's words, if there is one.
+// sentence ends a statement with a detail in somebody else's words, if there is one, on one
+// line.
 func sentence(statement, detail string) string {
-	if detail = trimDot(detail); detail != "" {
+	if detail = trimDot(strings.Join(strings.Fields(detail), " ")); detail != "" {
 		statement += ": " + detail
 	}
 	return statement + "."

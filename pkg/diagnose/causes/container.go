@@ -163,6 +163,9 @@ func startCause(c *diagnose.Case, kind string, container diagnose.Container, sai
 		reason = runtimeReason(said.Message)
 		cause.Summary = fmt.Sprintf("%s cannot start: the container runtime on %s cannot make it%s (%s).", what, lowerNode(c), runtimeHint(said.Message), quote(reason))
 		cause.Fixes = inspectNode(c)
+		if _, denied := deniedIn(said.Message); denied {
+			describeHome(c, &cause, container, said.Message)
+		}
 	case startMount:
 		describeMount(c, &cause, container, what, said.Message)
 	}

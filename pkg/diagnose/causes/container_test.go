@@ -96,6 +96,8 @@ func TestAContainerThatNeverRanHasOneExplanation(t *testing.T) {
 	}{
 		"no driver": {wrapped + "error during container init: error running prestart hook #0: exit status 1, stdout: , stderr: nvidia-container-cli: initialization error: nvml error: driver not loaded: unknown",
 			podWant{startFailed, "Container/main", diagnose.StateError, true, "NVIDIA driver", ""}},
+		"a volume that it may not write to": {wrapped + "error during container init: mkdir /home/jovyan/work: permission denied: unknown",
+			podWant{startFailed, "PersistentVolumeClaim/alice-home", diagnose.StateError, true, "may not write to /home/jovyan/work, which is on PersistentVolumeClaim alice-home", ""}},
 		"no words for it":             {wrapped + "something odd: unknown", podWant{startFailed, "Container/main", diagnose.StateError, true, `("something odd")`, ""}},
 		"memory limit, runc":          {wrapped + "container init was OOM-killed (memory limit too low?): unknown", podWant{crashOOM, "Container/main", diagnose.StateError, true, "limit of 4Mi is too low", ""}},
 		"memory limit, CRI-O":         {"set memory limit 4194304 too low; should be at least 12582912 bytes", podWant{crashOOM, "Container/main", diagnose.StateError, true, "limit of 4Mi is too low", ""}},

@@ -320,6 +320,11 @@ func describeExit(c *diagnose.Case, cause *diagnose.Cause, container diagnose.Co
 	if meaning != "" {
 		how += " (" + meaning + ")"
 	}
+	if why, failed := hookFailure(container); failed {
+		cause.Summary = fmt.Sprintf("The kubelet kills %s, as its postStart hook fails (%s)%s.", containerName(what), quote(why), restarts(c, container))
+		cause.Chain = append(cause.Chain, "postStart hook fails: "+why)
+		return
+	}
 	verb := "ends"
 	if container.Running() {
 		verb = "ended"
@@ -330,6 +335,20 @@ func describeExit(c *diagnose.Case, cause *diagnose.Cause, container diagnose.Co
 	}
 	cause.Chain = append(cause.Chain, "image "+container.Spec.Image, how)
 	describeHome(c, cause, container, t.Message)
+}
+
+// hookFailure is why the kubelet ended the last run of a container for its postStart hook,
+// if it did.
+func hookFailure(container diagnose.Container) (why string, failed bool) {
+	if reason, message := container.Waiting(); reason == "PostStartHookError" {
+		return shorten(strings.TrimPrefix(message, "PostStartHookError: ")), true
+	}
+	for _, e := range container.Events {
+		if e.Reason == "FailedPostStartHook" && !e.Last.Before(container.Ended().StartedAt.Time) {
+			return shorten(e.Plain()), true
+		}
+	}
+	return "", false
 }
 
 // describeHome blames the volume that a program may not write to, or says how to tell

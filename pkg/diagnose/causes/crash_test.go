@@ -39,6 +39,15 @@ func TestCrashCauses(t *testing.T) {
 		}, podWant{crashError, main, diagnose.StateError, true, "", ""}},
 		"ends without an error": {func(p *podCase) { p.container("main", p.ended(backsOff, 0, "Completed", "", minute)) },
 			podWant{crashError, main, diagnose.StateError, true, "though it should keep running", ""}},
+		"killed for its postStart hook": {func(p *podCase) {
+			p.container("main", p.ended(waitingWith("PostStartHookError", "PostStartHookError: command 'sh -c x' exited with 126: "), 137, "Error", "", minute))
+		}, podWant{crashError, main, diagnose.StateError, true, `as its postStart hook fails ("command 'sh -c x' exited with 126:")`, ""}},
+		"killed for its postStart hook, backs off": {func(p *podCase) {
+			p.container("main", p.ended(backsOff, 137, "Error", "", minute)).event("main", "FailedPostStartHook", "PostStartHook failed", minute)
+		}, podWant{crashError, main, diagnose.StateError, true, "postStart hook fails", ""}},
+		"a postStart hook that failed in an earlier run": {func(p *podCase) {
+			p.container("main", p.ended(backsOff, 1, "Error", "", minute)).event("main", "FailedPostStartHook", "PostStartHook failed", time.Hour)
+		}, podWant{crashError, main, diagnose.StateError, true, "exit code 1,", ""}},
 		"not restarted yet": {func(p *podCase) {
 			p.container("main", corev1.ContainerStatus{State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 2, Reason: "Error"}}})
 		}, podWant{crashError, main, diagnose.StateError, true, "exit code 2", ""}},

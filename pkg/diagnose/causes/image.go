@@ -120,6 +120,8 @@ var imageKinds = []struct {
 	fix:        "Read the message; see whether the node can pull the image by hand.",
 	say: func(c *diagnose.Case, f imageFailure) string {
 		switch {
+		case policyPattern.MatchString(f.reason):
+			return "a policy of the registry or of the node forbids to use it"
 		case f.reason != "":
 		case c.Pod == nil || !c.HeardAll("Pod", c.Pod.Name):
 			return "why is in the Events of its Pod, which could not be read"
@@ -129,6 +131,10 @@ var imageKinds = []struct {
 		return "the runtime gives a reason that is not known here"
 	},
 }}
+
+// policyPattern recognises images that exist and may not be used: Harbor's scanner and
+// signature policies, CRI-O's and containerd's image verification.
+var policyPattern = regexp.MustCompile(`(?i)vulnerabilit|412 Precondition Failed|signature|configured policy|image verifier|rejected by policy`)
 
 // inBrackets puts somebody's words behind a clause.
 func inBrackets(s string) string {

@@ -195,6 +195,9 @@ func TestImageCauses(t *testing.T) {
 		}, podWant{imageNotFound, object, diagnose.StateError, false, "", ""}},
 		"Events expired": {func(p *podCase) { p.container("main", backsOff) },
 			podWant{imageFailed, object, diagnose.StateError, false, "does not say why any more", ""}},
+		"a scanner forbids it": {func(p *podCase) {
+			p.container("main", backsOff).event("main", "Failed", failedPull("unknown: current image with 120 vulnerabilities cannot be pulled due to configured policy"), minute)
+		}, podWant{imageFailed, object, diagnose.StateError, false, "a policy of the registry or of the node forbids to use it", ""}},
 		"unknown reason, quoted": {func(p *podCase) {
 			p.container("main", backsOff).event("main", "Failed", failedPull("rpc error: code = Unknown desc = the dog ate it"), minute)
 		}, podWant{imageFailed, object, diagnose.StateError, false, `"the dog ate it"`, ""}},

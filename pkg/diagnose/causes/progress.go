@@ -68,6 +68,13 @@ func matchStarting(c *diagnose.Case) []diagnose.Cause {
 		Confidence: diagnose.Likely,
 		State:      diagnose.StatePending,
 	}
+	if container, ok := initNow(c); ok {
+		ran := duration.HumanDuration(c.Now.Sub(container.Status.State.Running.StartedAt.Time))
+		cause.Object = container.Ref()
+		cause.Summary = fmt.Sprintf("Workspace %s is Pending: its init container %s runs, for %s now, and the others start when it is done.", c.Name(), container.Name(), ran)
+		cause.Fixes = []diagnose.Fix{liveLog(c, container)}
+		return one(cause)
+	}
 	if c.Reached == diagnose.RungStarted {
 		var waits []string
 		for _, container := range c.PodContainers() {
@@ -90,6 +97,16 @@ func matchStarting(c *diagnose.Case) []diagnose.Cause {
 		cause.Fixes = append(inspectPod(c), inspectNode(c)...)
 	}
 	return one(cause)
+}
+
+// initNow is the init container that runs now and has to end before others start.
+func initNow(c *diagnose.Case) (diagnose.Container, bool) {
+	containers := c.PodContainers()
+	i := slices.IndexFunc(containers, func(o diagnose.Container) bool { return o.Init && !o.Sidecar && o.Running() })
+	if i < 0 {
+		return diagnose.Container{}, false
+	}
+	return containers[i], true
 }
 
 // describePermissionChange says that the files of a volume are being given to the Pod.

@@ -34,6 +34,10 @@ func TestProgress(t *testing.T) {
 		}, podWant{"container-starting", "", diagnose.StatePending, false, "containers are being made on node node-1", ""}},
 		"nothing said": {func(p *podCase) { p.container("main", creating) },
 			podWant{"container-starting", "", diagnose.StatePending, false, "", ""}},
+		"an init container at work": {func(p *podCase) {
+			p.container("main", waitingWith("PodInitializing", "")).init("fetch", p.runs(9*minute, false))
+			p.pod.Status.Conditions[1].Status = corev1.ConditionFalse
+		}, podWant{"container-starting", "InitContainer/fetch", diagnose.StatePending, false, "its init container fetch runs, for 9m now", ""}},
 		"nothing said for long": {func(p *podCase) {
 			p.container("main", creating).event("main", "Pulled", "Container image already present on machine", 20*minute)
 			p.pod.CreationTimestamp = metav1.Time{Time: p.facts.Now.Add(-30 * minute)}

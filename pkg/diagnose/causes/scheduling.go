@@ -226,21 +226,31 @@ func notTriggered(c *diagnose.Case) []diagnose.Evidence {
 		if e.Object.Kind != "Pod" {
 			continue
 		}
-		switch e.Reason {
-		case "TriggeredScaleUp", "Nominated":
+		switch {
+		case e.Reason == "TriggeredScaleUp", e.Reason == "Nominated":
 			return nil
-		case "NotTriggerScaleUp", "FailedScaleUp":
+		case e.Reason == "NotTriggerScaleUp", e.Reason == "FailedScaleUp", isKarpenter(e):
 			return []diagnose.Evidence{e.Evidence()}
 		}
 	}
 	return nil
 }
 
+// isKarpenter recognises the refusals of Karpenter, which have the scheduler's reason.
+func isKarpenter(e diagnose.Event) bool {
+	return e.Reason == "FailedScheduling" && strings.HasPrefix(e.Plain(), "Failed to schedule pod")
+}
+
 func autoscalerSays(c *diagnose.Case) string {
-	if len(notTriggered(c)) == 0 {
+	said := notTriggered(c)
+	if len(said) == 0 {
 		return ""
 	}
-	return " The cluster autoscaler adds no node for it."
+	who := "The cluster autoscaler"
+	if said[0].Reason == "FailedScheduling" {
+		who = "Karpenter"
+	}
+	return fmt.Sprintf(" %s adds no node for it (%s).", who, quote(shorten(strings.TrimPrefix(said[0].Message, "pod didn't trigger scale-up: "))))
 }
 
 const (
@@ -291,11 +301,15 @@ func matchNoScheduler(c *diagnose.Case) []diagnose.Cause {
 	return one(cause)
 }
 
+// schedulerReasons are those of kube-scheduler's Events about a Pod, and of Volcano's and
+// others' that have a word of their own.
+var schedulerReasons = []string{"FailedScheduling", "Scheduled", "Unschedulable"}
+
 // schedulerActed reports whether a scheduler has left a trace: an Event, or the node
 // that it chose for a volume.
 func schedulerActed(c *diagnose.Case) bool {
 	for _, e := range c.All {
-		if e.Object.Kind == "Pod" && (e.Reason == "FailedScheduling" || e.Reason == "Scheduled") {
+		if e.Object.Kind == "Pod" && slices.Contains(schedulerReasons, e.Reason) {
 			return true
 		}
 	}

@@ -53,7 +53,7 @@ func schedulerWord(c *diagnose.Case) (message string, evidence []diagnose.Eviden
 	if c.Reached >= diagnose.RungScheduled {
 		return "", nil, false
 	}
-	said := c.CurrentOf("Pod", "FailedScheduling")
+	said := slices.DeleteFunc(c.CurrentOf("Pod", "FailedScheduling"), isKarpenter)
 	condition := diagnose.Condition(c.Pod, corev1.PodScheduled)
 	if choseSince(c, said, condition) {
 		return "", nil, false

@@ -184,10 +184,13 @@ func volumeNode(c *diagnose.Case) string {
 	return firstOf(c.Workspace.Status.PodTemplatePod.NodeName, "(unknown)")
 }
 
+// capital begins a sentence; what follows is ours and begins with a letter of ASCII.
+func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
+
 func volumeCause(c *diagnose.Case, k volumeKind, f volumeFault) diagnose.Cause {
 	cause := diagnose.Cause{
 		Object:     f.object(),
-		Summary:    strings.TrimSuffix(k.explain(c, f), ".") + ".",
+		Summary:    capital(strings.TrimSuffix(k.explain(c, f), ".")) + ".",
 		Confidence: diagnose.Likely,
 		Origin:     f.origin(c),
 		State:      diagnose.StateError,
