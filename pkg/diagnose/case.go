@@ -145,7 +145,7 @@ func (c *Case) refine(r Rung) Rung {
 		switch {
 		case e.IsWarning() && eventRungs[e.Reason] == RungMounted:
 			return r
-		case e.IsWarning() && eventRungs[e.Reason] == RungSandbox:
+		case e.IsWarning() && eventRungs[e.Reason] == RungSandbox, e.Reason == sandboxChanged:
 			return RungMounted
 		case slices.Contains(progress, e.Reason) && Condition(c.Pod, corev1.PodReadyToStartContainers) == nil:
 			if strings.HasPrefix(e.FieldPath, "spec.initContainers") {
@@ -188,6 +188,9 @@ func (c *Case) sortWarnings() {
 		}
 	}
 }
+
+// sandboxChanged is the kubelet's reason for making a sandbox anew.
+const sandboxChanged = "SandboxChanged"
 
 // networkNotReady is the kubelet's reason for leaving a Pod alone as long as the network
 // plugin of its node does not work.

@@ -131,6 +131,10 @@ func (c *Case) unexplained() Cause {
 	case len(c.All) > 0:
 		cause.Evidence = []Evidence{c.All[0].Evidence()}
 	}
+	if i := slices.IndexFunc(c.Containers(), beyondCreating); i >= 0 && len(c.Current) == 0 {
+		waits := c.Containers()[i]
+		cause.Summary += strings.TrimSuffix(fmt.Sprintf(" Container %s waits with %s: %s", waits.Name, waits.State.Waiting.Reason, waits.State.Waiting.Message), ": ")
+	}
 	cause.Evidence = append(cause.Evidence, c.podEvidence()...)
 	if c.Pod != nil {
 		cause.Fixes = []Fix{{

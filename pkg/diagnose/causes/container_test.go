@@ -26,7 +26,7 @@ func TestStartCauses(t *testing.T) {
 		}, podWant{startAsRoot, "Container/main", diagnose.StateError, true, "is not a number", ""}},
 		"a missing Secret is another cause": {func(p *podCase) {
 			p.container("main", waitingWith("CreateContainerConfigError", `secret "x" not found`))
-		}, podWant{diagnose.UnexplainedID, "Pod/ws-alice-notebook-x7k2p-0", diagnose.StateError, false, "", ""}},
+		}, podWant{diagnose.UnexplainedID, "Pod/ws-alice-notebook-x7k2p-0", diagnose.StateError, false, `Container main waits with CreateContainerConfigError: secret "x" not found`, ""}},
 		"no command": {func(p *podCase) { p.container("main", waitingWith("CreateContainerError", noCommand)) },
 			podWant{startCommand, "Image/" + scipy, diagnose.StateError, true, "no command of its own", ""}},
 		"no command, told by an Event": {func(p *podCase) {

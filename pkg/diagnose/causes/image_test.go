@@ -77,7 +77,7 @@ func (p *podCase) event(container, reason, message string, ago time.Duration) *p
 	p.seq++
 	typ := corev1.EventTypeWarning
 	switch reason {
-	case "Pulling", "Pulled", "Created", "Started", "Killing":
+	case "Pulling", "Pulled", "Created", "Started", "Killing", "SandboxChanged":
 		typ = corev1.EventTypeNormal
 	case "BackOff":
 		if strings.Contains(message, "image") {

@@ -23,7 +23,7 @@ func sandboxRules() []diagnose.Rule {
 		ID:         "sandbox-creation-failed",
 		Blocks:     diagnose.RungReady, // the network can fail after the sandbox was made
 		Title:      "The Pod's sandbox cannot be made",
-		Recognised: "A current FailedCreatePodSandBox, FailedCreatePodContainer or NetworkNotReady says so: the network plugin fails, the container runtime fails, or the node cannot pull its pause image.",
+		Recognised: "A current FailedCreatePodSandBox, FailedCreatePodContainer or NetworkNotReady says so: the network plugin fails, the container runtime fails, or the node cannot pull its pause image. Or SandboxChanged comes again and again.",
 		Fix:        "It is the node's fault: have the network plugin or the container runtime on it looked at.",
 		Match: func(c *diagnose.Case) []diagnose.Cause {
 			return matchSandbox(c, sandboxPause, sandboxNetwork, sandboxRuntime)
@@ -68,6 +68,9 @@ func parseSandbox(message string) sandboxKind {
 
 func matchSandbox(c *diagnose.Case, kinds ...sandboxKind) []diagnose.Cause {
 	said := diagnose.Memo(c, sandboxSaidKey{}, telling)
+	if said == nil && slices.Contains(kinds, sandboxRuntime) {
+		return matchSandboxChanging(c)
+	}
 	if said == nil {
 		return nil
 	}
@@ -76,6 +79,34 @@ func matchSandbox(c *diagnose.Case, kinds ...sandboxKind) []diagnose.Cause {
 		return nil
 	}
 	return one(sandboxCause(c, kind, *said))
+}
+
+// tooManySandboxes is from when on a sandbox that is made anew is no accident. One is made
+// anew whenever the node or its runtime restarts.
+const tooManySandboxes = 3
+
+// matchSandboxChanging is about a sandbox that does not live: there is no Warning about it,
+// and the kubelet makes it again and again.
+func matchSandboxChanging(c *diagnose.Case) []diagnose.Cause {
+	if c.Pod == nil || c.Reached >= diagnose.RungStarted {
+		return nil
+	}
+	for _, e := range c.All { // newest first
+		if e.Object.Kind != "Pod" || e.Reason != "SandboxChanged" || e.Count < tooManySandboxes || c.Now.Sub(e.Last) > startPatience {
+			continue
+		}
+		return one(diagnose.Cause{
+			Object: facts.Ref{Kind: "Node", Name: c.Pod.Spec.NodeName}.String(),
+			Summary: fmt.Sprintf("%s makes the sandbox of the Pod again and again (%d times so far) and says nothing about why it does not live: look at its container runtime and network plugin.",
+				nodeWords(c), e.Count),
+			Confidence: diagnose.Likely,
+			State:      diagnose.StateError,
+			Chain:      []string{"Workspace " + c.Name(), "Pod has no sandbox", lowerNode(c) + " makes it again and again"},
+			Evidence:   []diagnose.Evidence{e.Evidence()},
+			Fixes:      inspectNode(c),
+		})
+	}
+	return nil
 }
 
 type sandboxSaidKey struct{}

@@ -51,6 +51,15 @@ func TestSandboxCauses(t *testing.T) {
 			p.container("main", waitingWith("ContainerCreating", "")).event("main", "Pulled", "Container image already present on machine", 5*minute).event("", "NetworkNotReady", notReady, second)
 			p.sandbox(corev1.ConditionTrue)
 		}, podWant{"sandbox-creation-failed", "Node/node-1", diagnose.StateError, false, "as long as its network is not ready", ""}},
+		"made again and again": {func(p *podCase) {
+			for range 5 {
+				p.event("", "SandboxChanged", "Pod sandbox changed, it will be killed and re-created.", second)
+			}
+			p.sandbox(corev1.ConditionFalse)
+		}, podWant{"sandbox-creation-failed", "Node/node-1", diagnose.StateError, false, "again and again (5 times so far)", ""}},
+		"made again once": {func(p *podCase) {
+			p.event("", "SandboxChanged", "Pod sandbox changed, it will be killed and re-created.", second).sandbox(corev1.ConditionFalse)
+		}, podWant{"container-starting", "", diagnose.StatePending, false, "", ""}},
 		"network up again": {func(p *podCase) {
 			p.container("main", waitingWith("ContainerCreating", "")).event("", "NetworkNotReady", notReady, 5*minute).event("main", "Pulled", "Container image already present on machine", second)
 			p.sandbox(corev1.ConditionTrue)

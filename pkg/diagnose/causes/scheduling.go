@@ -315,6 +315,17 @@ func schedulerActed(c *diagnose.Case) bool {
 	}
 	return slices.ContainsFunc(podClaims(c), func(name string) bool {
 		claim := c.Claims[name]
-		return claim.IsFound() && claim.Value.Annotations[selectedNode] != ""
+		return claim.IsFound() && (claim.Value.Annotations[selectedNode] != "" || provisionedForPod(c, claim.Value))
+	})
+}
+
+// provisionedForPod reports whether a volume that waits for its first consumer has been
+// asked for since there is the Pod: only a scheduler can have done so. If the storage has
+// no room there, its provisioner takes the choice back.
+func provisionedForPod(c *diagnose.Case, claim *corev1.PersistentVolumeClaim) bool {
+	view := claimView{c: c, name: claim.Name, claim: claim}
+	class, _, _ := view.class()
+	return view.waitsForConsumer(class) && slices.ContainsFunc(view.events("Provisioning", "ProvisioningFailed", "ExternalProvisioning"), func(e diagnose.Event) bool {
+		return !e.Last.Before(c.Pod.CreationTimestamp.Time)
 	})
 }
