@@ -96,6 +96,8 @@ func TestAContainerThatNeverRanHasOneExplanation(t *testing.T) {
 	}{
 		"no driver": {wrapped + "error during container init: error running prestart hook #0: exit status 1, stdout: , stderr: nvidia-container-cli: initialization error: nvml error: driver not loaded: unknown",
 			podWant{startFailed, "Container/main", diagnose.StateError, true, "NVIDIA driver", ""}},
+		"an old driver": {wrapped + "error during container init: error running prestart hook #0: exit status 1, stdout: , stderr: nvidia-container-cli: requirement error: unsatisfied condition: cuda>=12.4, please update your driver to a newer version: unknown",
+			podWant{startFailed, "Container/main", diagnose.StateError, true, "NVIDIA driver is too old for the image", ""}},
 		"a volume that it may not write to": {wrapped + "error during container init: mkdir /home/jovyan/work: permission denied: unknown",
 			podWant{startFailed, "PersistentVolumeClaim/alice-home", diagnose.StateError, true, "may not write to /home/jovyan/work, which is on PersistentVolumeClaim alice-home", ""}},
 		"no words for it":             {wrapped + "something odd: unknown", podWant{startFailed, "Container/main", diagnose.StateError, true, `("something odd")`, ""}},

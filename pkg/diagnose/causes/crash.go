@@ -326,7 +326,7 @@ func describeExit(c *diagnose.Case, cause *diagnose.Cause, container diagnose.Co
 		return
 	}
 	verb := "ends"
-	if container.Running() {
+	if container.Running() && !c.Relapses(container) {
 		verb = "ended"
 	}
 	cause.Summary = fmt.Sprintf("%s %s with %s%s; its log says why.", what, verb, how, restarts(c, container))

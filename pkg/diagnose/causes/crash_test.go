@@ -60,7 +60,7 @@ func TestCrashCauses(t *testing.T) {
 			s := p.ended(p.runs(4*second, true), 1, "Error", "", 20*second)
 			s.RestartCount = 3
 			p.ready().container("main", s)
-		}, podWant{crashError, main, diagnose.StateError, true, "with 3 restarts so far; it runs again, for 4s now", ""}},
+		}, podWant{crashError, main, diagnose.StateError, true, "Container main ends with exit code 1, with 3 restarts so far; it runs again, for 4s now", ""}},
 		"has outlived its last run": {func(p *podCase) {
 			s := p.ended(p.runs(15*second, true), 1, "Error", "", 20*second)
 			s.RestartCount = 3

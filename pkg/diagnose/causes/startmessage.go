@@ -122,6 +122,7 @@ var runtimeHints = []struct {
 	words   string
 	pattern *regexp.Regexp
 }{
+	{"its NVIDIA driver is too old for the image", regexp.MustCompile(`unsatisfied condition: (?:cuda|driver|brand)`)},
 	{"its NVIDIA driver or container toolkit does not work", regexp.MustCompile(`(?i)nvidia|libcuda|nvml`)},
 	{"an AppArmor profile is not there or refuses", regexp.MustCompile(`(?i)apparmor`)},
 	{"a seccomp profile cannot be used", regexp.MustCompile(`(?i)seccomp`)},
