@@ -208,7 +208,8 @@ func diffable(object map[string]any) ([]byte, error) {
 func (c *change) noteEffect(pods facts.Answer[[]corev1.Pod]) {
 	paused, _, _ := unstructured.NestedBool(c.after.Object, "spec", "paused")
 	pod := secretmount.PodOf(pods.Value)
-	hangs := secretmount.Unready(pod) && !secretmount.Has(&pod.Spec, c.after.Object, c.edit.Results)
+	follows := pod != nil && secretmount.Has(&pod.Spec, c.after.Object, c.edit.Results)
+	hangs := secretmount.Unready(pod) && !follows
 	dry := c.dryRun.value != dryRunNone
 	switch {
 	case !c.edit.Changed() && !hangs, hangs && c.restart:
@@ -220,8 +221,10 @@ func (c *change) noteEffect(pods facts.Answer[[]corev1.Pod]) {
 	case hangs:
 		c.note("Note: Pod %q of workspace %q is not ready, and a StatefulSet does not replace such a Pod. If it cannot start as it is, "+
 			"add --restart or run\n  %s", pod.Name, c.name, shellescape.QuoteCommand([]string{"kubectl", "delete", "pod", pod.Name, "-n", pod.Namespace}))
-	case pods.IsFound() && pod == nil:
-		// Its first Pod will have the change.
+	case pods.IsFound() && pod == nil, follows:
+		// Its first Pod will have the change, or the one that it has is like that already.
+	case !pods.IsFound():
+		c.note("Note: if workspace %q is running, its Pod restarts with the change, and its kernels and what is not saved are lost; could not check: %s", c.name, pods.Detail)
 	case dry:
 		c.note("Note: the Pod of workspace %q would restart: its kernels and what is not saved would be lost", c.name)
 	default:

@@ -251,3 +251,17 @@ func TestSecretsRestart(t *testing.T) {
 		})
 	}
 }
+
+// What the Pod has never had does not restart it when it goes.
+func TestRemoveOfWhatThePodLacks(t *testing.T) {
+	s := newAPIServer(t)
+	volumes := s.objects[workspacePath]["spec"].(map[string]any)["podTemplate"].(map[string]any)["volumes"].(map[string]any)
+	volumes["secrets"] = append(volumes["secrets"].([]any), map[string]any{"secretName": "late", "mountPath": "/late"})
+	for _, ready := range []string{"True", "False"} {
+		s.objects[podPath] = podObject(ready)
+		code, _, errOut := s.run(t, "remove", "alice-notebook", "late", "--dry-run=server")
+		if code != 0 || errOut != "" {
+			t.Errorf("Pod ready %s: exit code %d, stderr %q", ready, code, errOut)
+		}
+	}
+}

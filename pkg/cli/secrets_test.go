@@ -293,6 +293,10 @@ func TestSecretsWrites(t *testing.T) {
 			out: "workspace.kubeflow.org/alice-notebook secret \"minio-creds\" mounted at /home/jovyan (dry run)\n",
 			err: `could not check whether WorkspaceKind "jupyterlab" mounts something at the same path: not for you`,
 		},
+		"Pod not readable": {
+			args: "add alice-notebook minio-creds", prepare: forbid("/pods"), out: mounted + "\n", secrets: gitEntry + "," + minioEntry, patches: 1,
+			err: `Note: if workspace "alice-notebook" is running, its Pod restarts with the change, and its kernels and what is not saved are lost; could not check: not for you` + "\n",
+		},
 		"Workspace not readable": {args: "add alice-notebook minio-creds", prepare: forbid("/workspaces/"), code: 1, err: `cannot read workspace "alice-notebook" in namespace "team-a": not for you`},
 		"not allowed to change":  {args: "add alice-notebook minio-creds", prepare: failing("PATCH", 1, func(w http.ResponseWriter) { status(w, 403, "Forbidden", "not for you") }), code: 1, patches: 1, err: `cannot change workspace "alice-notebook" in namespace "team-a": not for you`},
 		"conflict":               {args: "add alice-notebook minio-creds -q", prepare: failing("PATCH", 1, conflict), out: mounted + "\n", secrets: gitEntry + "," + minioEntry, patches: 2},

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/kubectl-workspace/kubectl-workspace/pkg/diagnose"
+	"github.com/kubectl-workspace/kubectl-workspace/pkg/facts"
 )
 
 // maxTimeline and maxEvidence bound what the text shows; the JSON form has all of it.
@@ -186,6 +187,10 @@ func (t *text) lastMember() string {
 		return t.Good("ready")
 	case diagnose.StatePaused, diagnose.StateTerminating:
 		return t.Wait("<- " + strings.ToLower(string(t.d.State)))
+	}
+	unread := func(u facts.Unchecked) bool { return u.Object == "StatefulSet" || u.Object == "Pod" }
+	if len(t.d.Objects) == 1 && slices.ContainsFunc(t.d.Unchecked, unread) {
+		return t.Wait("<- what belongs to it could not be read")
 	}
 	return t.Wait("<- " + t.d.Rung.Stuck())
 }

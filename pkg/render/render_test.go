@@ -147,3 +147,18 @@ func TestColourIsOptional(t *testing.T) {
 		})
 	}
 }
+
+// The tree does not say that nothing is there where nothing could be read.
+func TestTreeOfWhatCouldNotBeRead(t *testing.T) {
+	d := diagnose.Diagnosis{State: diagnose.StateUnknown, Objects: []string{"Workspace/alice"}}
+	for object, want := range map[string]string{
+		"StatefulSet": "Workspace/alice  <- what belongs to it could not be read\n",
+		"Node/n":      "Workspace/alice  <- the Workspace controller has not acted on it\n",
+	} {
+		d.Unchecked = []facts.Unchecked{{Object: object, Reason: "forbidden"}}
+		var out strings.Builder
+		if err := Diagnosis(&out, d, NewPainter(ColorNever, &out)); err != nil || !strings.Contains(out.String(), want) {
+			t.Errorf("%s: %v, want %q in:\n%s", object, err, want, out.String())
+		}
+	}
+}
