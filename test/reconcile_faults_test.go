@@ -77,7 +77,7 @@ func answer(w http.ResponseWriter, code int, reason metav1.StatusReason, message
 }
 
 // cut lets a request through and drops the connection in place of the answer.
-func cut(w http.ResponseWriter, r *http.Request, next http.Handler) {
+func cut(r *http.Request, next http.Handler) {
 	next.ServeHTTP(httptest.NewRecorder(), r)
 	panic(http.ErrAbortHandler)
 }
@@ -102,9 +102,9 @@ func TestReconcileUnderFaults(t *testing.T) {
 	}
 	cutAt := func(suffix, method string) disturbance {
 		var once atomic.Bool
-		return func(w http.ResponseWriter, r *http.Request, next http.Handler) bool {
+		return func(_ http.ResponseWriter, r *http.Request, next http.Handler) bool {
 			if r.Method == method && strings.HasSuffix(r.URL.Path, suffix) && once.CompareAndSwap(false, true) {
-				cut(w, r, next)
+				cut(r, next)
 			}
 			return false
 		}

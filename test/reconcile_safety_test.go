@@ -77,16 +77,23 @@ func TestReconcileDryRunsChangeNothing(t *testing.T) {
 func (b *parityBench) everything(t testing.TB) string {
 	t.Helper()
 	var out strings.Builder
-	for _, o := range []unstructured.Unstructured{kindOnly("", "v1", "ServiceAccount"), kindOnly("apps", "v1", "StatefulSet"), kindOnly("", "v1", "Service"),
-		kindOnly("", "v1", "Event"), kindOnly("coordination.k8s.io", "v1", "Lease"), kindOnly("kubeflow.org", "v1beta1", "Workspace")} {
-		list, err := b.Dynamic(t, env.Admin).Resource(gvrOf(&o)).Namespace(b.ns).List(t.Context(), metav1.ListOptions{})
+	list := func(o unstructured.Unstructured, namespace string, ours func(name string) bool) {
+		list, err := b.Dynamic(t, env.Admin).Resource(gvrOf(&o)).Namespace(namespace).List(t.Context(), metav1.ListOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, item := range list.Items {
-			fmt.Fprintf(&out, "%s %s %s\n", o.GetKind(), item.GetName(), item.GetResourceVersion())
+			if ours == nil || ours(item.GetName()) {
+				fmt.Fprintf(&out, "%s %s %s\n", o.GetKind(), item.GetName(), item.GetResourceVersion())
+			}
 		}
 	}
+	for _, o := range []unstructured.Unstructured{kindOnly("", "v1", "ServiceAccount"), kindOnly("apps", "v1", "StatefulSet"), kindOnly("", "v1", "Service"),
+		kindOnly("rbac.authorization.k8s.io", "v1", "RoleBinding"), kindOnly("networking.istio.io", "v1", "VirtualService"),
+		kindOnly("", "v1", "Event"), kindOnly("coordination.k8s.io", "v1", "Lease"), kindOnly("kubeflow.org", "v1beta1", "Workspace")} {
+		list(o, b.ns, nil)
+	}
+	list(kindOnly("kubeflow.org", "v1beta1", "WorkspaceKind"), "", func(name string) bool { return strings.HasSuffix(name, b.ns) })
 	return out.String()
 }
 

@@ -178,8 +178,8 @@ func (l *Lease) fill(lease *coordinationv1.Lease, now metav1.MicroTime) {
 	lease.Spec.AcquireTime, lease.Spec.RenewTime = &now, &now
 }
 
-// renew keeps the Lease until stop is closed. A failure is tried again until the Lease has run
-// out; a conflict means that somebody has taken it.
+// renew keeps the Lease until stop is closed. A failure is tried again as long as nobody else can
+// have taken the Lease; a conflict means that somebody has.
 func (l *Lease) renew(ctx context.Context, stop <-chan struct{}, lease *coordinationv1.Lease, cancel context.CancelCauseFunc) {
 	ticker := time.NewTicker(leaseRenewal)
 	defer ticker.Stop()
@@ -201,7 +201,7 @@ func (l *Lease) renew(ctx context.Context, stop <-chan struct{}, lease *coordina
 		case err == nil:
 			next.DeepCopyInto(lease)
 			last = l.Now()
-		case apierrors.IsConflict(err), apierrors.IsNotFound(err), l.Now().Sub(last) > leaseDuration-leaseRenewal:
+		case apierrors.IsConflict(err), apierrors.IsNotFound(err), l.Now().Sub(last) >= leaseDuration-leaseRenewal:
 			cancel(ErrLeaseLost)
 			return
 		}

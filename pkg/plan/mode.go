@@ -66,7 +66,7 @@ func dryRun(r *http.Request) []string {
 	if err != nil {
 		return nil
 	}
-	defer body.Close()
+	defer func() { _ = body.Close() }()
 	data, err := io.ReadAll(body)
 	if err != nil {
 		return nil
