@@ -17,6 +17,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -81,7 +83,12 @@ func run(ctx context.Context, cluster, plugin string, workspaces, spread int) (e
 	return nil
 }
 
-func namespace(i int) string { return fmt.Sprintf("scale-%02d", i) }
+// id tells the objects of this run from those of another, which may still be going away.
+var id = strconv.FormatInt(time.Now().Unix(), 36)
+
+func namespace(i int) string { return fmt.Sprintf("scale-%s-%02d", id, i) }
+
+func kindName() string { return "scale-" + id }
 
 func object(apiVersion, kind, ns, name string, spec map[string]any) *unstructured.Unstructured {
 	u := &unstructured.Unstructured{Object: map[string]any{}}
@@ -101,7 +108,7 @@ func create(ctx context.Context, client dynamic.Interface, workspaces, spread in
 			map[string]any{"id": id, "spawner": map[string]any{"displayName": id}, "spec": spec}}}
 	}
 	asset := map[string]any{"url": "https://static.example.com/lab.svg"}
-	kind := object(v1beta1.GroupVersion.String(), "WorkspaceKind", "", "scale-lab", map[string]any{
+	kind := object(v1beta1.GroupVersion.String(), "WorkspaceKind", "", kindName(), map[string]any{
 		"spawner": map[string]any{"displayName": "Lab", "description": "For measuring", "icon": asset, "logo": asset},
 		"podTemplate": map[string]any{
 			"volumeMounts":   map[string]any{"home": "/home/alice"},
@@ -131,12 +138,12 @@ func create(ctx context.Context, client dynamic.Interface, workspaces, spread in
 			defer func() { <-slots; group.Done() }()
 			ns := namespace(i % spread)
 			w := object(v1beta1.GroupVersion.String(), "Workspace", ns, fmt.Sprintf("alice-%04d", i), map[string]any{
-				"kind": "scale-lab", "paused": true, "podTemplate": map[string]any{
+				"kind": kindName(), "paused": true, "podTemplate": map[string]any{
 					"options": map[string]any{"imageConfig": "lab", "podConfig": "tiny"},
 					"volumes": map[string]any{"home": "alice-home"},
 				},
 			})
-			w.SetLabels(map[string]string{"scale": "measured"})
+			w.SetLabels(map[string]string{"scale": id})
 			_, errs[i] = client.Resource(v1beta1.WorkspaceGVR).Namespace(ns).Create(ctx, w, metav1.CreateOptions{})
 		}()
 	}
@@ -149,19 +156,15 @@ func remove(ctx context.Context, client dynamic.Interface, spread int) error {
 	for i := range spread {
 		errs = append(errs, client.Resource(namespaces).Delete(ctx, namespace(i), metav1.DeleteOptions{}))
 	}
-	errs = append(errs, client.Resource(v1beta1.WorkspaceKindGVR).Delete(ctx, "scale-lab", metav1.DeleteOptions{}))
+	errs = append(errs, client.Resource(v1beta1.WorkspaceKindGVR).Delete(ctx, kindName(), metav1.DeleteOptions{}))
 	// The finalizer holds it while there are Workspaces; if it is gone already, so much the better.
-	_, _ = client.Resource(v1beta1.WorkspaceKindGVR).Patch(ctx, "scale-lab", "application/merge-patch+json",
+	_, _ = client.Resource(v1beta1.WorkspaceKindGVR).Patch(ctx, kindName(), "application/merge-patch+json",
 		[]byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{})
 	return errors.Join(errs...)
 }
 
 func measure(pass, plugin, kubeconfig, auditLog string) error {
-	before, err := os.Stat(auditLog)
-	if err != nil {
-		return err
-	}
-	cmd := exec.Command(plugin, "reconcile", "--once", "-q", "-A", "-l", "scale=measured", "--kubeconfig", kubeconfig)
+	cmd := exec.Command(plugin, "reconcile", "--once", "-q", "-A", "-l", "scale="+id, "--kubeconfig", kubeconfig)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, os.Stderr
 	start := time.Now()
@@ -170,18 +173,9 @@ func measure(pass, plugin, kubeconfig, auditLog string) error {
 	}
 	took := time.Since(start)
 	time.Sleep(time.Second) // the server writes its log a moment after it has answered
-	log, err := os.ReadFile(auditLog)
+	requests, err := countRequests(auditLog, start)
 	if err != nil {
 		return err
-	}
-	requests := 0
-	for _, line := range bytes.Split(log[before.Size():], []byte("\n")) {
-		var event struct {
-			UserAgent string `json:"userAgent"`
-		}
-		if json.Unmarshal(line, &event) == nil && bytes.HasPrefix([]byte(event.UserAgent), []byte("kubectl-workspace/")) {
-			requests++
-		}
 	}
 	peak := int64(0)
 	if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
@@ -189,6 +183,37 @@ func measure(pass, plugin, kubeconfig, auditLog string) error {
 	}
 	fmt.Printf("%-12s %6.1f s %6d requests %5d MB   %s", pass, took.Seconds(), requests, peak, tail(out.Bytes()))
 	return nil
+}
+
+// countRequests counts those of the plugin since a time. The server begins a new file when one is
+// large, so all of them are looked into.
+func countRequests(auditLog string, since time.Time) (int, error) {
+	files, err := filepath.Glob(strings.TrimSuffix(auditLog, ".log") + "*.log")
+	if err != nil {
+		return 0, err
+	}
+	count := 0
+	for _, name := range files {
+		if info, err := os.Stat(name); err != nil || info.ModTime().Before(since) {
+			continue
+		}
+		log, err := os.ReadFile(name)
+		if err != nil {
+			return 0, err
+		}
+		for line := range bytes.Lines(log) {
+			if !bytes.Contains(line, []byte(`"userAgent":"kubectl-workspace/`)) {
+				continue
+			}
+			var event struct {
+				Received time.Time `json:"requestReceivedTimestamp"`
+			}
+			if json.Unmarshal(line, &event) == nil && !event.Received.Before(since) {
+				count++
+			}
+		}
+	}
+	return count, nil
 }
 
 // tail is the last line.

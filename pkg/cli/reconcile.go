@@ -136,7 +136,7 @@ func (o *reconcileOptions) plan(cmd *cobra.Command, args []string) (*plan.Plan, 
 		return nil, err
 	}
 	// Lists of a large cluster leave much garbage behind; collecting it early costs little here and
-	// halves the peak (go run ./hack/scale).
+	// lowers the peak (go run ./hack/scale).
 	debug.SetGCPercent(40)
 	// Without this, controller-runtime complains after a while that nobody reads its log.
 	ctrllog.SetLogger(logr.Discard())
