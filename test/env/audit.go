@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
+	"math"
 	"os"
 	"strings"
 	"testing"
@@ -45,7 +47,11 @@ type Mark int64
 // Mark returns the present point. Requests answered so far come before it.
 func (e *Env) Mark(t testing.TB) Mark {
 	t.Helper()
-	return Mark(len(e.settledLog(t)))
+	info, err := os.Stat(e.AuditLog)
+	if err != nil {
+		t.Fatalf("audit log: %v", err)
+	}
+	return Mark(info.Size() + int64(len(e.settledLog(t, info.Size()))))
 }
 
 // RequestFilter chooses requests; empty fields choose all.
@@ -60,7 +66,7 @@ type RequestFilter struct {
 func (e *Env) Requests(t testing.TB, since Mark, filter RequestFilter) []AuditEvent {
 	t.Helper()
 	var events []AuditEvent
-	for _, line := range bytes.Split(e.settledLog(t)[since:], []byte("\n")) {
+	for _, line := range bytes.Split(e.settledLog(t, int64(since)), []byte("\n")) {
 		if len(line) == 0 {
 			continue
 		}
@@ -79,10 +85,10 @@ func (e *Env) Requests(t testing.TB, since Mark, filter RequestFilter) []AuditEv
 
 const markPath = "/readyz/ping?mark="
 
-// settledLog returns the audit log up to a request of its own: the server
+// settledLog returns the audit log from an offset up to a request of its own: the server
 // writes a line a moment after the client has the answer, so what the log holds
 // right now may lack the latest.
-func (e *Env) settledLog(t testing.TB) []byte {
+func (e *Env) settledLog(t testing.TB, from int64) []byte {
 	t.Helper()
 	uri := markPath + rand.String(20)
 	if err := e.Client(t, Admin).Discovery().RESTClient().Get().RequestURI(uri).Do(t.Context()).Error(); err != nil {
@@ -90,7 +96,12 @@ func (e *Env) settledLog(t testing.TB) []byte {
 	}
 	var log []byte
 	Eventually(t, 10*time.Second, func() error {
-		data, err := os.ReadFile(e.AuditLog)
+		file, err := os.Open(e.AuditLog)
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		data, err := io.ReadAll(io.NewSectionReader(file, from, math.MaxInt64-from))
 		if err != nil {
 			return err
 		}

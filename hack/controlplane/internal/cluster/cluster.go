@@ -233,7 +233,8 @@ func (c *ControlPlane) startAPIServer(ctx context.Context) error {
 			"--service-account-issuer=https://kubernetes.default.svc",
 			"--service-account-key-file="+key, "--service-account-signing-key-file="+key,
 			"--service-cluster-ip-range=10.96.0.0/16", "--allow-privileged=true", "--endpoint-reconciler-type=none",
-			"--audit-policy-file="+c.path("audit-policy.yaml"), "--audit-log-path="+c.Info.AuditLog, "--audit-log-mode=blocking")
+			"--audit-policy-file="+c.path("audit-policy.yaml"), "--audit-log-path="+c.Info.AuditLog, "--audit-log-mode=blocking",
+			"--audit-log-maxsize=100000") // MB: never a new file, tests remember places in it
 		if err != nil {
 			return err
 		}
