@@ -15,6 +15,7 @@ export PATH="$root/bin:$bin:$PATH"
 
 # What an admin has set up, and what the Workspace controller makes of a Workspace.
 kubectl apply -f test/testdata/workspacekind.yaml -f hack/demo/workspace.yaml >/dev/null
-uid=$(kubectl get workspace alice-notebook -n team-a -o 'jsonpath={.metadata.uid}')
-sed "s/WORKSPACE-UID/$uid/" hack/demo/owned.yaml | kubectl apply -f - >/dev/null
+controller() { kubectl workspace reconcile alice-notebook --once -n team-a -q >/dev/null; }
+controller
 until kubectl get events -n team-a | grep -q FailedMount; do sleep 0.2; done
+controller
