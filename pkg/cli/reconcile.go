@@ -113,10 +113,7 @@ func (o *reconcileOptions) run(cmd *cobra.Command, args []string) error {
 	if err == nil {
 		err = o.print(p)
 	}
-	var exit *exitError
 	switch {
-	case err != nil && o.exitCode && !errors.As(err, &exit):
-		return &exitError{code: exitUsage, err: err}
 	case err != nil:
 		return err
 	case p == nil:
