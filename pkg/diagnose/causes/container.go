@@ -154,7 +154,11 @@ func startCause(c *diagnose.Case, kind string, container diagnose.Container, sai
 			cause.Fixes = imageConfigFixes(c)
 		}
 	case crashOOM:
-		cause.Summary = fmt.Sprintf("%s cannot start: its memory%s is too low even for the start (%s).", what, memoryLimit(container), quote(reason))
+		limit := "limit"
+		if q, ok := container.Spec.Resources.Limits[corev1.ResourceMemory]; ok {
+			limit += " of " + q.String()
+		}
+		cause.Summary = fmt.Sprintf("%s cannot start: its memory %s is too low even for the start (%s).", what, limit, quote(reason))
 		if container.Name() == diagnose.MainContainer {
 			cause.Origin = podConfigOrigin
 		}

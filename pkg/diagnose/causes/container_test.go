@@ -137,6 +137,11 @@ func TestAContainerThatNeverRanHasOneExplanation(t *testing.T) {
 			})
 		}
 	}
+	t.Run("a memory limit that the spec does not show", func(t *testing.T) {
+		p := newPodCase(t)
+		p.container("main", waitingWith("CreateContainerError", "Error response from daemon: Minimum memory limit allowed is 6MB"))
+		p.check(t, podWant{crashOOM, "Container/main", diagnose.StateError, true, "its memory limit is too low even for the start", ""})
+	})
 	t.Run("it starts at last", func(t *testing.T) {
 		p := newPodCase(t)
 		p.ready().container("main", p.ended(p.runs(minute, true), 128, "StartError", wrapped+"something odd", minute))

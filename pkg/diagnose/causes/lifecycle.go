@@ -434,7 +434,7 @@ func matchEvicted(c *diagnose.Case) []diagnose.Cause {
 	for _, e := range said {
 		cause.Evidence = append(cause.Evidence, e.Evidence())
 	}
-	message = strings.TrimPrefix(strings.TrimPrefix(message, "Pod was rejected: "), "Pod ")
+	message = withoutPod(message)
 	node := c.Pod.Spec.NodeName
 	what := fmt.Sprintf("Node %s has evicted the Pod of Workspace %s (Evicted)", node, c.Name())
 	switch {
@@ -515,9 +515,19 @@ func matchRejected(c *diagnose.Case) []diagnose.Cause {
 	if meaning != "" {
 		what += ", as " + meaning
 	}
-	cause.Summary = sentence(what, strings.TrimPrefix(strings.TrimPrefix(message, "Pod was rejected: "), "Pod "))
+	cause.Summary = sentence(what, withoutPod(message))
 	cause.Fixes = []diagnose.Fix{replaceEndedPod(c), inspect("See what the node has and who uses it", "kubectl", "describe", "node", node)}
 	return one(cause)
+}
+
+// withoutPod takes from a message of the kubelet what it puts before the reason. Some
+// reasons are sentences about the Pod themselves.
+func withoutPod(message string) string {
+	message = strings.TrimPrefix(message, "Pod was rejected: ")
+	if rest := strings.TrimPrefix(message, "Pod "); !strings.HasPrefix(rest, "was ") {
+		return rest
+	}
+	return message
 }
 
 func replaceEndedPod(c *diagnose.Case) diagnose.Fix {

@@ -70,19 +70,20 @@ func TestEnded(t *testing.T) {
 		id              string
 		mention         string
 	}{
-		"memory":           {"Evicted", "The node was low on resource: memory. Threshold quantity: 100Mi, available: 60Mi. ", "pod-evicted", "low on resource: memory"},
-		"own limit":        {"Evicted", "Usage of EmptyDir volume \"cache\" exceeds the limit \"1Gi\". ", "pod-evicted", "more than its own limit"},
-		"own limit of one": {"Evicted", "Container main exceeded its local ephemeral storage limit \"2Gi\". ", "pod-evicted", "more than its own limit"},
-		"at admission":     {"Evicted", "Pod was rejected: The node had condition: [MemoryPressure]. ", "pod-evicted", "MemoryPressure"},
-		"node shuts down":  {"Terminated", "Pod was terminated in response to imminent node shutdown.", "pod-evicted", "shuts down"},
-		"no device":        {"UnexpectedAdmissionError", "Pod was rejected: Allocate failed due to no healthy devices present; cannot allocate unhealthy devices nvidia.com/gpu, which is unexpected", "pod-admission-rejected", "nvidia.com/gpu"},
-		"no room":          {"OutOfcpu", "Pod Node didn't have enough resource: cpu, requested: 2000, used: 3000, capacity: 4000", "pod-admission-rejected", "OutOfcpu"},
-		"no room for GPUs": {"OutOfnvidia.com/gpu", "Pod Node didn't have enough resource: nvidia.com/gpu", "pod-admission-rejected", "not enough of a resource"},
-		"new reason":       {"Whatever", "Pod was rejected: for a new reason", "pod-admission-rejected", "for a new reason"},
-		"NUMA":             {"TopologyAffinityError", "Pod Resources cannot be allocated with Topology locality", "pod-admission-rejected", "NUMA"},
-		"deadline":         {"DeadlineExceeded", "Pod was active on the node longer than the specified deadline", "pod-ended", "has ended (Failed, DeadlineExceeded): Pod was active"},
-		"no reason":        {"", "", "pod-ended", "has ended (Failed)"},
-		"preempted":        {"Preempting", "Preempted in order to admit critical pod", "pod-preempted", "critical pod"},
+		"memory":                    {"Evicted", "The node was low on resource: memory. Threshold quantity: 100Mi, available: 60Mi. ", "pod-evicted", "low on resource: memory"},
+		"own limit":                 {"Evicted", "Usage of EmptyDir volume \"cache\" exceeds the limit \"1Gi\". ", "pod-evicted", "more than its own limit"},
+		"own limit of one":          {"Evicted", "Container main exceeded its local ephemeral storage limit \"2Gi\". ", "pod-evicted", "more than its own limit"},
+		"at admission":              {"Evicted", "Pod was rejected: The node had condition: [MemoryPressure]. ", "pod-evicted", "MemoryPressure"},
+		"node shuts down":           {"Terminated", "Pod was terminated in response to imminent node shutdown.", "pod-evicted", "shuts down"},
+		"no device":                 {"UnexpectedAdmissionError", "Pod was rejected: Allocate failed due to no healthy devices present; cannot allocate unhealthy devices nvidia.com/gpu, which is unexpected", "pod-admission-rejected", "nvidia.com/gpu"},
+		"no room":                   {"OutOfcpu", "Pod Node didn't have enough resource: cpu, requested: 2000, used: 3000, capacity: 4000", "pod-admission-rejected", "OutOfcpu"},
+		"no room for GPUs":          {"OutOfnvidia.com/gpu", "Pod Node didn't have enough resource: nvidia.com/gpu", "pod-admission-rejected", "not enough of a resource"},
+		"shut down before it began": {"NodeShutdown", "Pod was rejected as the node is shutting down.", "pod-admission-rejected", "as it is shutting down: Pod was rejected as the node is shutting down."},
+		"new reason":                {"Whatever", "Pod was rejected: for a new reason", "pod-admission-rejected", "for a new reason"},
+		"NUMA":                      {"TopologyAffinityError", "Pod Resources cannot be allocated with Topology locality", "pod-admission-rejected", "NUMA"},
+		"deadline":                  {"DeadlineExceeded", "Pod was active on the node longer than the specified deadline", "pod-ended", "has ended (Failed, DeadlineExceeded): Pod was active"},
+		"no reason":                 {"", "", "pod-ended", "has ended (Failed)"},
+		"preempted":                 {"Preempting", "Preempted in order to admit critical pod", "pod-preempted", "critical pod"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := newDemoCase(t, alice).noEvents().failed(c.reason, c.message)
