@@ -7,6 +7,18 @@ import (
 	"github.com/kubectl-workspace/kubectl-workspace/pkg/diagnose"
 )
 
+func FuzzParseMissing(f *testing.F) {
+	for _, s := range []string{`secret "x" not found`, `secrets "" not found`, `" not found`, ` "" not found secret "a" not found`, `rpc error: configmap "x" not found`} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, message string) {
+		ref, ok := parseMissing(message)
+		if ok != (ref.Name != "") || ok && !strings.Contains(message, `"`+ref.Name+`" not found`) {
+			t.Errorf("%q, %v", ref, ok)
+		}
+	})
+}
+
 // Near misses: what looks like a cause that the program knows, and is not.
 func TestDoubtIsNotCertainty(t *testing.T) {
 	t.Run("a Secret that has existed for long explains no silence", func(t *testing.T) {

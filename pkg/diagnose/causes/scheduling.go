@@ -153,6 +153,12 @@ func matchGated(c *diagnose.Case) []diagnose.Cause {
 	if said {
 		cause.Evidence = []diagnose.Evidence{{Source: cause.Object, Reason: condition.Reason, Message: condition.Message}}
 	}
+	for _, e := range c.All { // newest first
+		if e.Object.Kind == "Pod" && !slices.Contains(schedulerReasons, e.Reason) {
+			cause.Evidence = append(cause.Evidence, e.Evidence()) // a queue says here what it waits for
+			break
+		}
+	}
 	if slices.ContainsFunc(gates, func(g string) bool { return strings.HasPrefix(g, "kueue.x-k8s.io/") }) {
 		cause.Fixes = []diagnose.Fix{{
 			Text:    "See where it stands in the queue of Kueue",

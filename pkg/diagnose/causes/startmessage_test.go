@@ -86,14 +86,18 @@ func TestMountIn(t *testing.T) {
 }
 
 func FuzzStartMessage(f *testing.F) {
-	for _, s := range []string{"", `exec: "`, `at /`, `/volumes/kubernetes.io~csi/`, "\xff", `volumeMount "`} {
+	for _, s := range []string{"", `exec: "`, `at /`, `/volumes/kubernetes.io~csi/`, "\xff", `volumeMount "`, "Error: failed to create containerd task: runc create failed: x: unknown", `time="x" level=error msg="`} {
 		f.Add(s)
 	}
 	container := corev1.Container{VolumeMounts: []corev1.VolumeMount{{Name: "v", MountPath: "/"}, {Name: "w"}}}
-	f.Fuzz(func(_ *testing.T, message string) {
+	f.Fuzz(func(t *testing.T, message string) {
 		startKind(message)
 		commandIn(message)
 		lastErrno(message)
+		if reason := runtimeReason(message); len([]rune(reason)) > longestQuote+1 {
+			t.Errorf("a reason of %d characters", len([]rune(reason)))
+		}
+		runtimeHint(message)
 		deniedIn(message)
 		mountIn(message, &corev1.PodSpec{}, container, func(s string) string { return s })
 	})
