@@ -27,14 +27,14 @@ stage 'check of .goreleaser.yaml'
 "$goreleaser" check
 
 stage 'a release of every platform'
-"$goreleaser" release --snapshot --clean --skip=sign,publish
+"$goreleaser" release --snapshot --clean --skip=sign,publish --timeout=4h # a cold build cache on two cores takes its time
 
 stage 'the same commit in another folder, with an empty build cache'
 git clone --quiet --no-hardlinks . "$dir/elsewhere"
 (
 	cd "$dir/elsewhere"
 	[ -n "${ALL:-}" ] || set -- --single-target
-	GOCACHE=$dir/cache "$goreleaser" build --snapshot --clean --skip=before "$@"
+	GOCACHE=$dir/cache "$goreleaser" build --snapshot --clean --skip=before --timeout=4h "$@"
 )
 
 stage 'comparison'
