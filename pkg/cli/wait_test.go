@@ -80,15 +80,15 @@ func TestWaitSeesThroughACrashLoop(t *testing.T) {
 	step(crash, true, "")
 }
 
-// In a crash loop the Pod is Ready now and then. That is no success.
-func TestWaitIsNotFooledByACrashLoop(t *testing.T) {
+// A Pod is Ready for a moment before it crashes again. That is no success.
+func TestWaitIsNotFooledByARestart(t *testing.T) {
 	s := newAPIServer(t)
 	now := time.Now().UTC()
 	pod := podObject("True")
 	pod["spec"].(map[string]any)["nodeName"] = "node-a"
 	status := pod["status"].(map[string]any)
 	status["phase"] = "Running"
-	container := map[string]any{"name": "main", "ready": true, "started": true, "restartCount": 3,
+	container := map[string]any{"name": "main", "ready": true, "started": true, "restartCount": 1,
 		"state": map[string]any{"running": map[string]any{"startedAt": now.Format(time.RFC3339)}},
 		"lastState": map[string]any{"terminated": map[string]any{"exitCode": 1, "reason": "Error",
 			"startedAt": now.Add(-60 * time.Second).Format(time.RFC3339), "finishedAt": now.Add(-30 * time.Second).Format(time.RFC3339)}}}

@@ -13,9 +13,6 @@ const (
 	firstProbation = 5 * time.Second
 	// maxProbation bounds what an earlier crash adds.
 	maxProbation = time.Minute
-	// forgiven is after how long a run the kubelet forgets earlier crashes: it then
-	// starts its back-off anew.
-	forgiven = 10 * time.Minute
 )
 
 // Probation tells for how long a Pod that is Ready has to stay up, and since when it is up,
@@ -42,7 +39,7 @@ func Probation(pod *corev1.Pod) (since time.Time, length time.Duration) {
 
 func probationOf(pod *corev1.Pod, s corev1.ContainerStatus) time.Duration {
 	if last := s.LastTerminationState.Terminated; last != nil && last.ExitCode != 0 {
-		if ran := last.FinishedAt.Sub(last.StartedAt.Time); ran >= 0 && ran < forgiven {
+		if ran := last.FinishedAt.Sub(last.StartedAt.Time); ran >= 0 && ran < StableAfter {
 			return min(ran, maxProbation) + firstProbation
 		}
 	}

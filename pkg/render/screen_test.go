@@ -54,13 +54,20 @@ func (term *terminal) resize(columns, lines int) {
 	}
 }
 
+// title is what the window says; another goroutine feeds the terminal.
+func (term *terminal) title() string {
+	term.vt.Lock()
+	defer term.vt.Unlock()
+	return term.vt.Title()
+}
+
 // lines are what is on the screen now, less blanks at the ends.
 func (term *terminal) lines() []string {
 	term.t.Helper()
 	term.marks++
 	mark := fmt.Sprint("mark ", term.marks)
 	fmt.Fprintf(term.tty, "\x1b]0;%s\x07", mark) // sets the title
-	for deadline := time.Now().Add(10 * time.Second); term.vt.Title() != mark; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(10 * time.Second); term.title() != mark; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			term.t.Fatal("the terminal does not get on")
 		}
