@@ -11,6 +11,11 @@ LDFLAGS := -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT) -X main.dat
 # kustomize's loader of Go plugins would make the linker keep every symbol.
 export CGO_ENABLED := 0
 
+# The minor version of Kubernetes that tests and demos run on: make test K8S=1.36.
+# Empty is the one of hack/controlplane/kubernetes/go.mod; others are in versions/ beside it.
+K8S ?=
+export CONTROLPLANE_KUBERNETES := $(K8S)
+
 # Only the race detector needs cgo, and so a C compiler. A machine without one runs the tests all the same.
 RACE := $(shell command -v $$($(GO) env CC) >/dev/null 2>&1 && echo -race)
 
@@ -40,7 +45,7 @@ demo-live: build controlplane ## The same story on a real control plane, to the 
 	@hack/demo/live.sh
 
 .PHONY: test
-test: test-unit test-controlplane test-e2e ## Run every test
+test: test-unit test-controlplane test-e2e ## Run every test; K8S=1.36 does so on another Kubernetes
 
 .PHONY: test-unit
 test-unit: ## Run the tests that need no control plane

@@ -23,6 +23,10 @@ import (
 	"github.com/kubectl-workspace/kubectl-workspace/hack/controlplane/internal/cluster"
 )
 
+// kubernetesVariable names a minor version of Kubernetes, such as 1.36. It is no
+// flag, so that it reaches every launcher that a test or a script starts.
+const kubernetesVariable = "CONTROLPLANE_KUBERNETES"
+
 const usage = `A real Kubernetes control plane on this machine, without containers.
 
 Usage:
@@ -38,6 +42,8 @@ Flags of up and run:
   --crds DIR    apply the CRDs in this folder
   --node NAME   a node to run; may be repeated (node-a)
 
+The environment variable ` + kubernetesVariable + ` chooses another minor version of Kubernetes than that
+of kubernetes/go.mod: one of those in kubernetes/versions.
 The last line that up prints sets KUBECONFIG:  eval "$(controlplane up)"
 Kubeconfig files of other personas (namespace-user, workspaces-only) lie beside that one.
 Failures can be injected through rules.json in DIR; kubernetes/node/rules.go describes them.
@@ -144,7 +150,7 @@ func programs(ctx context.Context) (build.Programs, error) {
 	if err != nil {
 		return build.Programs{}, err
 	}
-	return build.Ensure(ctx, source, cache, progress)
+	return build.Ensure(ctx, source, cache, os.Getenv(kubernetesVariable), progress)
 }
 
 // run runs a control plane as long as somebody wants it.

@@ -12,7 +12,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -35,21 +34,26 @@ type Programs struct {
 func (p Programs) Path(name string) string { return filepath.Join(p.Dir, name) }
 
 // stage is one program to compile.
-type stage struct{ name, module, pkg, out string }
+type stage struct {
+	name, module, pkg, out string
+	flags                  []string
+}
 
 // Ensure compiles what is missing below the cache folder, from the modules
-// kubernetes/ and etcd/ of the source folder. Progress goes to log.
-func Ensure(ctx context.Context, source, cache string, log func(format string, args ...any)) (Programs, error) {
-	version, err := kubernetesVersion(filepath.Join(source, "kubernetes", "go.mod"))
+// kubernetes/ and etcd/ of the source folder. minor is a version of Kubernetes
+// such as 1.36, or empty for the one of kubernetes/go.mod. Progress goes to log.
+func Ensure(ctx context.Context, source, cache, minor string, log func(format string, args ...any)) (Programs, error) {
+	kubernetes, err := findRelease(source, minor)
 	if err != nil {
 		return Programs{}, err
 	}
-	programs, err := locate(source, cache, version)
+	version := kubernetes.version
+	programs, err := locate(source, cache, kubernetes)
 	if err != nil {
 		return Programs{}, err
 	}
 	missing := func() (todo []stage) {
-		for _, s := range stages(programs) {
+		for _, s := range stages(programs, kubernetes) {
 			if _, err := os.Stat(s.out); err != nil {
 				todo = append(todo, s)
 			}
@@ -89,19 +93,20 @@ func Ensure(ctx context.Context, source, cache string, log func(format string, a
 	return programs, nil
 }
 
-func stages(p Programs) []stage {
-	s := []stage{{"etcd", "etcd", ".", p.Path("etcd")}}
+func stages(p Programs, kubernetes release) []stage {
+	s := []stage{{"etcd", "etcd", ".", p.Path("etcd"), nil}}
 	for _, name := range []string{"kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl"} {
-		s = append(s, stage{name, "kubernetes", "k8s.io/kubernetes/cmd/" + name, p.Path(name)})
+		s = append(s, stage{name, "kubernetes", "k8s.io/kubernetes/cmd/" + name, p.Path(name), kubernetes.flags})
 	}
-	return append(s, stage{"test node", "kubernetes", "./node", p.Node})
+	return append(s, stage{"test node", "kubernetes", "./node", p.Node, kubernetes.flags})
 }
 
 // compile builds one program beside its place and then moves it there, so that
 // a file with the right name is always a whole one.
 func compile(ctx context.Context, source string, s stage, version string, log func(string, ...any)) error {
 	temporary := s.out + ".tmp"
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags", ldflags(version), "-o", temporary, s.pkg)
+	args := append([]string{"build", "-trimpath", "-ldflags", ldflags(version), "-o", temporary}, s.flags...)
+	cmd := exec.CommandContext(ctx, "go", append(args, s.pkg)...)
 	cmd.Dir = filepath.Join(source, s.module)
 	// Without cgo no C compiler is needed; a workspace would bring in other modules.
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off")
@@ -139,25 +144,11 @@ func ldflags(version string) string {
 	return fmt.Sprintf("-s -w -X %[1]s.gitVersion=%[2]s -X %[1]s.gitMajor=%[3]s -X %[1]s.gitMinor=%[4]s", pkg, version, parts[0], parts[1])
 }
 
-var versionLine = regexp.MustCompile(`(?m)^\s*(?:require\s+)?k8s\.io/kubernetes (v\d+\.\d+\.\S+)`)
-
-// kubernetesVersion reads the version from a go.mod, its only source.
-func kubernetesVersion(gomod string) (string, error) {
-	data, err := os.ReadFile(gomod)
-	if err != nil {
-		return "", fmt.Errorf("read the module of the control plane: %w", err)
-	}
-	match := versionLine.FindSubmatch(data)
-	if match == nil {
-		return "", fmt.Errorf("%s requires no k8s.io/kubernetes", gomod)
-	}
-	return string(match[1]), nil
-}
-
 // locate derives the cache folder from all that goes into the programs.
-func locate(source, cache, version string) (Programs, error) {
-	var inputs, nodeInputs []string
-	for _, pattern := range []string{"etcd/go.*", "etcd/*.go", "kubernetes/go.*"} {
+func locate(source, cache string, kubernetes release) (Programs, error) {
+	inputs := []string{kubernetes.modfile, kubernetes.sumfile()}
+	var nodeInputs []string
+	for _, pattern := range []string{"etcd/go.*", "etcd/*.go"} {
 		files, err := filepath.Glob(filepath.Join(source, pattern))
 		if err != nil {
 			return Programs{}, err
@@ -178,7 +169,7 @@ func locate(source, cache, version string) (Programs, error) {
 	if err != nil {
 		return Programs{}, err
 	}
-	dir := filepath.Join(cache, version+"-"+key)
+	dir := filepath.Join(cache, kubernetes.version+"-"+key)
 	return Programs{Dir: dir, Node: filepath.Join(dir, "node-"+nodeKey)}, nil
 }
 

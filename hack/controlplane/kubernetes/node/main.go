@@ -15,7 +15,6 @@ import (
 	typedv1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/tools/record"
-	remote "k8s.io/cri-client/pkg"
 	"k8s.io/klog/v2"
 	"k8s.io/kubernetes/cmd/kubelet/app/options"
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
@@ -57,14 +56,9 @@ func run(ctx context.Context, name, dir, kubeconfig string, rules *Rules) error 
 	if err := NewRuntime(rules).Serve(socket); err != nil {
 		return err
 	}
-	const connect = 15 * time.Second
-	runtimeService, err := remote.NewRemoteRuntimeServiceBuilder().WithEndpoint("unix://" + socket).WithConnectionTimeout(connect).Build(ctx)
+	runtimeService, imageService, err := connect(ctx, "unix://"+socket, 15*time.Second)
 	if err != nil {
 		return fmt.Errorf("connect to the fake runtime: %w", err)
-	}
-	imageService, err := remote.NewRemoteImageServiceBuilder().WithEndpoint("unix://" + socket).WithConnectionTimeout(connect).Build(ctx)
-	if err != nil {
-		return fmt.Errorf("connect to the fake image service: %w", err)
 	}
 
 	flags, config, err := kubeletConfig(name, dir)
