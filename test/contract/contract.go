@@ -6,12 +6,13 @@ package contract
 import (
 	"bytes"
 	"fmt"
-	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-workspace/kubectl-workspace/test/repo"
 )
 
 // Schemas validates documents by kind.
@@ -20,7 +21,7 @@ type Schemas struct{ byKind map[string]*jsonschema.Schema }
 // Load reads docs/schemas of the repository that the test runs in.
 func Load(t testing.TB) Schemas {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(folder(t), "*.json"))
+	files, err := filepath.Glob(filepath.Join(repo.Path(t, "docs/schemas"), "*.json"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no schemas: %v", err)
 	}
@@ -35,24 +36,6 @@ func Load(t testing.TB) Schemas {
 		byKind[schema.Title] = schema
 	}
 	return Schemas{byKind}
-}
-
-func folder(t testing.TB) string {
-	t.Helper()
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for {
-		candidate := filepath.Join(dir, "docs", "schemas")
-		if _, err := os.Stat(candidate); err == nil {
-			return candidate
-		}
-		if dir == filepath.Dir(dir) {
-			t.Fatal("docs/schemas not found: run the tests inside the repository")
-		}
-		dir = filepath.Dir(dir)
-	}
 }
 
 // Check tells what is wrong with a JSON or YAML document of a kind.

@@ -16,6 +16,8 @@ import (
 	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
+
+	"github.com/kubectl-workspace/kubectl-workspace/test/repo"
 )
 
 // Page is a file of Markdown.
@@ -28,19 +30,7 @@ type Page struct {
 // Root is the root of the repository that the test runs in.
 func Root(t testing.TB) string {
 	t.Helper()
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "CONTRIBUTING.md")); err == nil {
-			return dir
-		}
-		if dir == filepath.Dir(dir) {
-			t.Fatal("CONTRIBUTING.md not found: run the tests inside the repository")
-		}
-		dir = filepath.Dir(dir)
-	}
+	return filepath.Dir(repo.Path(t, "CONTRIBUTING.md"))
 }
 
 // Pages reads all the Markdown of the repository.

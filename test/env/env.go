@@ -35,6 +35,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/kubectl-workspace/kubectl-workspace/test/repo"
 )
 
 // ClusterVariable names the environment variable with the folder of a control
@@ -142,14 +144,14 @@ func attach(dir string) (*Env, error) {
 // start runs the launcher as a child that ends when we close its stdin, which
 // happens even if we are killed. crds is a folder, relative to the repository.
 func start(crds string) (*Env, error) {
-	root, err := repository()
+	launcher, err := repo.Find("hack/controlplane")
 	if err != nil {
 		return nil, err
 	}
 	if !filepath.IsAbs(crds) {
-		crds = filepath.Join(root, crds)
+		crds = filepath.Join(launcher, "..", "..", crds)
 	}
-	cmd := exec.Command("go", "-C", filepath.Join(root, "hack", "controlplane"), "run", ".", "run", "--crds", crds)
+	cmd := exec.Command("go", "-C", launcher, "run", ".", "run", "--crds", crds)
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, err
@@ -191,23 +193,6 @@ func start(crds string) (*Env, error) {
 		_ = cmd.Wait()
 	}
 	return e, nil
-}
-
-// repository is the root of this repository; tests run in their package's folder.
-func repository() (string, error) {
-	dir, err := os.Getwd()
-	if err != nil {
-		return "", err
-	}
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "hack", "controlplane", "go.mod")); err == nil {
-			return dir, nil
-		}
-		if dir == filepath.Dir(dir) {
-			return "", errors.New("hack/controlplane not found: run the tests inside the repository")
-		}
-		dir = filepath.Dir(dir)
-	}
 }
 
 // Kubeconfig returns the kubeconfig file of a persona.

@@ -20,25 +20,13 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-workspace/kubectl-workspace/pkg/controller"
+	"github.com/kubectl-workspace/kubectl-workspace/test/repo"
 )
 
 // Root is the folder of the recordings.
 func Root(t testing.TB) string {
 	t.Helper()
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for {
-		candidate := filepath.Join(dir, "testdata", "parity")
-		if _, err := os.Stat(filepath.Join(candidate, "README.md")); err == nil {
-			return candidate
-		}
-		if dir == filepath.Dir(dir) {
-			t.Fatal("testdata/parity not found: run the tests inside the repository")
-		}
-		dir = filepath.Dir(dir)
-	}
+	return filepath.Dir(repo.Path(t, "testdata/parity/README.md"))
 }
 
 // Case is one folder of testdata/parity/cases.
