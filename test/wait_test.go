@@ -81,7 +81,7 @@ func TestWaitEndsEarly(t *testing.T) {
 	t.Run("a crash loop", func(t *testing.T) {
 		t.Parallel()
 		ns := e.Namespace(t)
-		e.AddRules(t, env.Rule{Namespace: ns, Container: "main", Exit: &env.Exit{Code: 3, After: "4s"}})
+		e.AddRules(t, env.Rule{Namespace: ns, Container: "main", Exit: &env.Exit{Code: 3, After: "3s"}})
 		createWorkspace(t, e, ns, "alice-notebook")
 		playController(t, e, ns, "alice-notebook")
 		r := run(t, ns)

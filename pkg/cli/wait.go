@@ -160,7 +160,8 @@ func (w *waiter) proven(f *facts.Facts) bool {
 		w.upSince, w.upSeen = since, time.Now()
 	}
 	// The second is for a clock that differs from the cluster's.
-	return f.Now.Sub(since) >= probation || time.Since(w.upSeen) >= probation
+	// Times in a status lack the fraction of a second, so it may have started later.
+	return f.Now.Sub(since) >= probation+time.Second || time.Since(w.upSeen) >= probation
 }
 
 // hopeless says why the Workspace will not get into the target state, empty if it may
