@@ -153,17 +153,24 @@ func TestReconcileTwoAtOnce(t *testing.T) {
 			}()
 		}
 		runs.Wait()
-		sets := b.statefulSets(t)
-		for name, n := range sets {
-			if n != 1 {
-				t.Errorf("%s has %d StatefulSets", name, n)
-			}
-		}
-		if len(sets) != 10 {
-			return fmt.Errorf("%d of 10 done", len(sets))
-		}
-		return nil
+		return b.oneStatefulSetEach(t, 10)
 	})
+}
+
+// oneStatefulSetEach fails the test if a Workspace has several StatefulSets. The error says how
+// many of the Workspaces have theirs, if not all do.
+func (b *parityBench) oneStatefulSetEach(t testing.TB, workspaces int) error {
+	t.Helper()
+	sets := b.statefulSets(t)
+	for name, n := range sets {
+		if n != 1 {
+			t.Errorf("%s has %d StatefulSets", name, n)
+		}
+	}
+	if len(sets) != workspaces {
+		return fmt.Errorf("%d of %d done", len(sets), workspaces)
+	}
+	return nil
 }
 
 // Workspaces appear while the Lease goes from one run to the next: whoever holds it makes one
@@ -186,16 +193,7 @@ func TestReconcileWhileWorkspacesAppear(t *testing.T) {
 		createWorkspace(t, b.Env, b.ns, fmt.Sprintf("late-%02d", i))
 	}
 	env.Eventually(t, 90*time.Second, func() error {
-		sets := b.statefulSets(t)
-		for name, n := range sets {
-			if n != 1 {
-				t.Errorf("%s has %d StatefulSets", name, n)
-			}
-		}
-		if len(sets) != 21 {
-			return fmt.Errorf("%d of 21 done", len(sets))
-		}
-		return nil
+		return b.oneStatefulSetEach(t, 21)
 	})
 	done.Store(true)
 	runs.Wait()

@@ -159,8 +159,8 @@ func (w *waiter) proven(f *facts.Facts) bool {
 	if !since.Equal(w.upSince) {
 		w.upSince, w.upSeen = since, time.Now()
 	}
-	// The second is for a clock that differs from the cluster's.
-	// Times in a status lack the fraction of a second, so it may have started later.
+	// By the cluster's clock, whose times lack the fraction of a second: it may have started
+	// later than it says. By ours, in case the two differ.
 	return f.Now.Sub(since) >= probation+time.Second || time.Since(w.upSeen) >= probation
 }
 
