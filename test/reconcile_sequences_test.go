@@ -221,7 +221,7 @@ func (b *parityBench) settle(t testing.TB, prefix, step string, withStatus bool)
 		status = docs[0]
 	}
 	last := ""
-	deadline := time.Now().Add(25 * time.Second)
+	deadline := time.Now().Add(time.Minute)
 	for {
 		_, r := b.reconcile(t)
 		owned := b.owned(t, b.ns, "alice-notebook")

@@ -278,10 +278,15 @@ func (c *ControlPlane) kubeconfig(user string) string {
 
 // startRest starts what needs only the API server. None of it serves anything,
 // so none needs a port.
+//
+// The limits of the controllers are those of a large cluster: many tests at once each wait
+// for the StatefulSet controller, which with its defaults (20 requests a second) sends the
+// Events that they wait for half a minute late.
 func (c *ControlPlane) startRest() error {
 	if _, err := c.spawn("kube-controller-manager", c.options.Programs.Path("kube-controller-manager"),
 		"--kubeconfig="+c.kubeconfig("system:kube-controller-manager"), "--secure-port=0", "--leader-elect=false",
 		"--controllers=*,-node-ipam-controller", "--use-service-account-credentials",
+		"--kube-api-qps=500", "--kube-api-burst=1000", "--concurrent-statefulset-syncs=20",
 		"--service-account-private-key-file="+c.path("tls", "service-account.key"),
 		"--root-ca-file="+c.path("tls", "apiserver.crt")); err != nil {
 		return err
