@@ -37,12 +37,9 @@ build: ## Build bin/kubectl-workspace
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/kubectl-workspace ./cmd/kubectl-workspace
 
 .PHONY: demo
-demo: build ## Show what the plugin does, on a snapshot of a small cluster
-	@hack/demo/snapshot.sh
-
-.PHONY: demo-live
-demo-live: build controlplane ## The same story on a real control plane, to the end
-	@hack/demo/live.sh
+demo: build controlplane ## Show what the plugin does, on a control plane of its own
+	$(stage) 'demo'
+	@hack/demo/demo.sh
 
 .PHONY: test
 test: test-unit test-controlplane test-e2e ## Run every test; K8S=1.36 does so on another Kubernetes

@@ -3,7 +3,7 @@
 //	picture [--check] PROGRAM FILE LINES COMMAND
 //
 // COMMAND is one line of arguments for PROGRAM, which runs on a terminal of its own
-// with the snapshot of `make demo`. It is shown as a person would type it, with the first
+// with the snapshot testdata/demo. It is shown as a person would type it, with the first
 // LINES lines that it prints. The picture follows the colour scheme of who looks at it,
 // light or dark. With --check nothing is written, and a file that is out of date is an
 // error.

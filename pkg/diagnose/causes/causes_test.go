@@ -22,7 +22,7 @@ import (
 	"github.com/kubectl-workspace/kubectl-workspace/pkg/facts"
 )
 
-// demo is the cluster of "make demo" after some edits of its text. Each edit must
+// demo is the cluster of testdata/demo after some edits of its text. Each edit must
 // change something, so that a test cannot go stale unnoticed.
 func demo(t *testing.T, edits ...string) cluster.Reader {
 	t.Helper()
