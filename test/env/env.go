@@ -27,6 +27,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -219,6 +220,20 @@ func (e *Env) Client(t testing.TB, persona string) kubernetes.Interface {
 		t.Fatal(err)
 	}
 	return client
+}
+
+// Minor returns the Y of the Kubernetes version 1.Y of the API server.
+func (e *Env) Minor(t testing.TB) int {
+	t.Helper()
+	version, err := e.Client(t, Admin).Discovery().ServerVersion()
+	if err != nil {
+		t.Fatal(err)
+	}
+	minor, err := strconv.Atoi(version.Minor)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return minor
 }
 
 // Dynamic returns untyped access as a persona.

@@ -122,6 +122,23 @@ func Diff(recorded, got []*unstructured.Unstructured) string {
 	return DiffStored(withoutDefaults(recorded), withoutDefaults(got))
 }
 
+// CompletedBy returns recorded objects as an API server of Kubernetes 1.minor stores them. They
+// were recorded on 1.37; older ones fill in less.
+func CompletedBy(minor int, recorded []*unstructured.Unstructured) []*unstructured.Unstructured {
+	if minor >= 37 {
+		return recorded
+	}
+	var out []*unstructured.Unstructured
+	for _, o := range recorded {
+		o = o.DeepCopy()
+		if o.GetKind() == "StatefulSet" {
+			unstructured.RemoveNestedField(o.Object, "spec", "updateStrategy", "rollingUpdate", "maxUnavailable")
+		}
+		out = append(out, o)
+	}
+	return out
+}
+
 // DiffStored compares recorded objects with those of an API server.
 func DiffStored(recorded, got []*unstructured.Unstructured) string {
 	byIdentity := cmpopts.SortSlices(func(a, b map[string]any) bool { return sortKey(a) < sortKey(b) })
