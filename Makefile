@@ -34,7 +34,7 @@ help: ## List the targets
 
 .PHONY: build
 build: ## Build bin/kubectl-workspace
-	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/kubectl-workspace ./cmd/kubectl-workspace
+	$(GO) build -ldflags '$(LDFLAGS)' -o bin/kubectl-workspace ./cmd/kubectl-workspace
 
 .PHONY: demo
 demo: build controlplane ## Show what the plugin does, on a control plane of its own
