@@ -3,6 +3,8 @@ package diagnose
 import (
 	"cmp"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -22,6 +24,8 @@ type Event struct {
 	Count     int32
 	First     time.Time
 	Last      time.Time
+	// moment is Last, more exactly where the Event tells; Events are ordered by it.
+	moment time.Time
 	// FromController is set for what is only known from the Workspace's status, where
 	// the Events themselves cannot be read.
 	FromController bool
@@ -53,6 +57,19 @@ func EventTime(e *corev1.Event) time.Time {
 		t = later(t, e.Series.LastObservedTime.Time)
 	}
 	return later(later(later(t, e.LastTimestamp.Time), e.EventTime.Time), e.FirstTimestamp.Time)
+}
+
+// moment is EventTime to the nanosecond, where the Event was recorded in the very second in
+// which it was last observed. The times of an Event are whole seconds if the kubelet wrote it;
+// but client-go ends its name with the nanoseconds in hexadecimal
+// (tools/record/util.GenerateEventName).
+func moment(e *corev1.Event) time.Time {
+	last := EventTime(e)
+	nanoseconds, err := strconv.ParseInt(e.Name[strings.LastIndex(e.Name, ".")+1:], 16, 64)
+	if recorded := time.Unix(0, nanoseconds); err == nil && recorded.Unix() == last.Unix() {
+		return recorded
+	}
+	return last
 }
 
 func firstTime(e *corev1.Event) time.Time {
@@ -106,6 +123,7 @@ func collect(events []corev1.Event, object facts.Ref, uid types.UID, created tim
 		merged := byKey[k]
 		merged.Count += eventCount(e)
 		merged.Last = later(merged.Last, EventTime(e))
+		merged.moment = later(merged.moment, moment(e))
 		if first := firstTime(e); first.Before(merged.First) {
 			merged.First = first
 		}
@@ -121,10 +139,7 @@ func collect(events []corev1.Event, object facts.Ref, uid types.UID, created tim
 // newestFirst orders Events by time. What follows the time only makes the order
 // independent of how the server happened to list them.
 func newestFirst(a, b Event) int {
-	if d := b.Last.Compare(a.Last); d != 0 {
-		return d
-	}
-	return cmp.Or(cmp.Compare(a.Object.Kind, b.Object.Kind), cmp.Compare(a.Object.Name, b.Object.Name),
+	return cmp.Or(b.moment.Compare(a.moment), cmp.Compare(a.Object.Kind, b.Object.Kind), cmp.Compare(a.Object.Name, b.Object.Name),
 		cmp.Compare(a.Type, b.Type), cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.Message, b.Message),
 		cmp.Compare(a.FieldPath, b.FieldPath))
 }
