@@ -111,6 +111,9 @@ func readVerdict(c *diagnose.Case) verdict {
 	}
 	sure := true
 	v.cause, v.nodes = v.byNodes(s)
+	if v.cause == "" && selectsNoneNow(c, s) {
+		v.cause = "node-selector-mismatch"
+	}
 	if v.cause == "" {
 		v.cause, sure = decisive(s)
 	}
@@ -123,6 +126,20 @@ func readVerdict(c *diagnose.Case) verdict {
 	}
 	v.proven = sure && fromStatus
 	return v
+}
+
+// selectsNoneNow reports whether the Pod's node selector or affinity, of which the scheduler
+// complains, rules out every node that there is. Nodes may have come and gone since the
+// scheduler's word, as an autoscaler makes them do: what spoke against those does not matter.
+func selectsNoneNow(c *diagnose.Case, s schedulerSummary) bool {
+	f := fits(c)
+	return len(f) > 0 && c.Nodes.IsComplete() && s.says("node-selector-mismatch") && !allControlPlane(f) &&
+		!slices.ContainsFunc(f, func(f nodeFit) bool { return f.selected })
+}
+
+// says reports whether a reason of the summary may be the given cause.
+func (s schedulerSummary) says(cause string) bool {
+	return slices.ContainsFunc(s.refusals, func(r nodeRefusal) bool { return standsFor(r, cause) })
 }
 
 // standsFor reports whether a reason may be the given cause. A taint that the message
@@ -222,9 +239,6 @@ func deviceBehindTaint(refusals []nodeRefusal) bool {
 // byNodes chooses by looking at the nodes themselves; empty if they do not tell or
 // contradict the scheduler, which saw them at another moment.
 func (v verdict) byNodes(s schedulerSummary) (string, []nodeFit) {
-	said := func(cause string) bool {
-		return slices.ContainsFunc(s.refusals, func(r nodeRefusal) bool { return standsFor(r, cause) })
-	}
 	if len(v.fits) == 0 || slices.ContainsFunc(s.refusals, func(r nodeRefusal) bool { return r.nodes == 0 }) {
 		return "", nil
 	}
@@ -232,9 +246,9 @@ func (v verdict) byNodes(s schedulerSummary) (string, []nodeFit) {
 	if len(meant) == 0 {
 		selected := where(v.fits, func(f nodeFit) bool { return f.selected && !f.onControlPlane() })
 		switch {
-		case len(selected) > 0 && said("insufficient-resources"):
+		case len(selected) > 0 && s.says("insufficient-resources"):
 			return "insufficient-resources", selected
-		case len(selected) == 0 && said("node-selector-mismatch") && !allControlPlane(v.fits):
+		case len(selected) == 0 && s.says("node-selector-mismatch") && !allControlPlane(v.fits):
 			return "node-selector-mismatch", nil
 		}
 		return "", nil
@@ -247,17 +261,17 @@ func (v verdict) byNodes(s schedulerSummary) (string, []nodeFit) {
 			if slices.Contains(taintCauses, cause) {
 				break
 			}
-			if said(cause) {
+			if s.says(cause) {
 				return cause, free
 			}
 		}
 		return "", nil
 	}
-	if len(open) > 0 && said("volume-node-affinity-conflict") {
+	if len(open) > 0 && s.says("volume-node-affinity-conflict") {
 		return "volume-node-affinity-conflict", where(v.fits, func(f nodeFit) bool { return f.elsewhere == "" })
 	}
 	for _, cause := range taintCauses {
-		if nodes := where(meant, func(f nodeFit) bool { return f.elsewhere == "" && f.hasTaint(cause) }); len(nodes) > 0 && said(cause) {
+		if nodes := where(meant, func(f nodeFit) bool { return f.elsewhere == "" && f.hasTaint(cause) }); len(nodes) > 0 && s.says(cause) {
 			return cause, nodes
 		}
 	}
