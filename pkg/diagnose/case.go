@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -160,11 +161,13 @@ func (c *Case) refine(r Rung) Rung {
 // sortWarnings separates the Warnings that explain the present from those that later
 // progress has overtaken.
 func (c *Case) sortWarnings() {
-	var attached time.Time
+	attached := map[string]time.Time{} // by the words for the volume; of any, by none
 	gotOn := c.lastProgress()
 	for _, e := range c.All {
 		if e.Reason == "SuccessfulAttachVolume" {
-			attached = later(attached, e.Last)
+			for _, volume := range []string{"", QuotedVolume(e.Message)} {
+				attached[volume] = later(attached[volume], e.Last)
+			}
 		}
 		if !e.IsWarning() || e.Object.Kind == "Workspace" && !e.FromController {
 			continue
@@ -180,7 +183,8 @@ func (c *Case) sortWarnings() {
 		case isNoise(e),
 			e.Object.Kind == "StatefulSet" && c.Pod != nil,
 			bound && rung <= c.Reached && (c.Pod != nil || !e.FromController),
-			e.Reason == "FailedAttachVolume" && attached.After(e.Last), // newest first
+			e.Reason == "FailedAttachVolume" && attached[QuotedVolume(e.Message)].After(e.Last), // newest first
+			mountTimeout.MatchString(e.Message) && attached[""].After(e.Last),
 			!bound && c.Reached == RungReady:
 			c.Overtaken = append(c.Overtaken, e)
 		default:
@@ -188,6 +192,10 @@ func (c *Case) sortWarnings() {
 		}
 	}
 }
+
+// mountTimeout is how a kubelet up to 1.36 says that it still waits for volumes to be
+// attached or mounted: one that is attached after that was what it waited for.
+var mountTimeout = regexp.MustCompile(`^Unable to (?:attach or )?mount volumes`)
 
 // sandboxChanged is the kubelet's reason for making a sandbox anew.
 const sandboxChanged = "SandboxChanged"

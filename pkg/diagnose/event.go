@@ -143,3 +143,14 @@ func newestFirst(a, b Event) int {
 		cmp.Compare(a.Type, b.Type), cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.Message, b.Message),
 		cmp.Compare(a.FieldPath, b.FieldPath))
 }
+
+// QuotedVolume is the first volume that a message names, in Kubernetes's words; empty if
+// it names none.
+func QuotedVolume(message string) string {
+	_, rest, ok := strings.Cut(message, `olume "`)
+	name, _, closed := strings.Cut(rest, `"`)
+	if !ok || !closed {
+		return ""
+	}
+	return name
+}

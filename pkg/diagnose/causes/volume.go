@@ -38,7 +38,7 @@ func volumeRules() []diagnose.Rule {
 		Progress:   true,
 		Blocks:     diagnose.RungMounted,
 		Title:      "Nothing is mounted, and nobody says why",
-		Recognised: "The Pod has had its node for more than two minutes, uses a claim, has no sandbox, and there is neither a Warning nor an Event of progress: Kubernetes 1.37 no longer reports a mount that hangs.",
+		Recognised: "The Pod has had its node for more than two minutes (and no volume was attached within the last two), uses a claim, has no sandbox, and there is neither a Warning nor an Event of progress: Kubernetes 1.37 no longer reports a mount that hangs.",
 		Fix:        "See whether the storage server answers, and the network of the node to it.",
 		Match:      matchMountSilent,
 	})
@@ -312,7 +312,11 @@ func matchMountSilent(c *diagnose.Case) []diagnose.Cause {
 		return nil
 	}
 	waited := c.Now.Sub(c.Pod.Status.StartTime.Time)
-	if ready := nodeReady(c); waited < mountPatience || ready != nil && ready.Status != corev1.ConditionTrue {
+	silent := waited
+	for _, e := range successes(c) {
+		silent = min(silent, c.Now.Sub(e.Last))
+	}
+	if ready := nodeReady(c); silent < mountPatience || ready != nil && ready.Status != corev1.ConditionTrue {
 		return nil
 	}
 	sandbox := diagnose.Condition(c.Pod, corev1.PodReadyToStartContainers)

@@ -76,7 +76,7 @@ var volumePatterns = []struct {
 	{"volume-in-use", regexp.MustCompile(`ReadWriteOncePod access mode and is already in use`)},
 	{"volume-node-affinity-conflict", regexp.MustCompile(`NodeAffinity check failed|no matching NodeSelectorTerms|InvalidVolume\.ZoneMismatch|(?i:(?:not|must be) in the same (?:availability )?zone|different availability zones?|is in (?:a )?different zone)`)},
 	{"volume-limit-exceeded", regexp.MustCompile(`(?i)max(?:imum)? (?:number|count|amount|limit) of (?:\w+ )?(?:volumes|disks|attachments)|maximum number of data disks|exceed(?:s|ed)?\b.*(?:max volume|maximum_persistent_disks|volume limit)|maximum_persistent_disks|AttachmentLimitExceeded|(?:attachment|volume|disk) limit (?:\S+ )?(?:exceeded|reached)|too many (?:volumes|disks) attached|(?:Attach|attach)\w* .*ResourceExhausted`)},
-	{"volume-multi-attach", regexp.MustCompile(`Multi-Attach error|Waiting for detach for volume|(?i:already (?:exclusively )?attached to|attached to (?:the |a |an )?(?:another|different|other|wrong) (?:node|instance|server|droplet|vm|host)|current(?:ly| status is) in-use|currently attached to|resource '\w+' is in use|VolumeInUse|RESOURCE_IN_USE_BY_ANOTHER_RESOURCE|already used by pod|still mounted on node|already published (?:to|at) (?:another )?node|is still being used)`)},
+	{"volume-multi-attach", regexp.MustCompile(`Multi-Attach error|Waiting for detach for volume|(?i:already (?:exclusively )?(?:attached|published) (?:to|at|on)\b|attached to (?:the |a |an )?(?:another|different|other|wrong) (?:node|instance|server|droplet|vm|host)|current(?:ly| status is) in-use|currently attached to|resource '\w+' is in use|VolumeInUse|RESOURCE_IN_USE_BY_ANOTHER_RESOURCE|already used by pod|still mounted on node|is still being used)`)},
 	// A network file system has no superblock: the message of mount.nfs mentions one all
 	// the same, since mount(8) lists everything that can be wrong.
 	{"volume-mount-failed", regexp.MustCompile(`/sbin/mount\.<type> helper program|-t (?:nfs4?|cifs|glusterfs|ceph|smb3)\b`)},
@@ -117,23 +117,12 @@ var (
 	spaces          = regexp.MustCompile(`\s+`)
 )
 
-// quotedVolume is the first volume that a message names, in Kubernetes's words; empty if
-// it names none.
-func quotedVolume(message string) string {
-	_, rest, ok := strings.Cut(message, `olume "`)
-	name, _, closed := strings.Cut(rest, `"`)
-	if !ok || !closed {
-		return ""
-	}
-	return name
-}
-
 // parseVolume reads the message of a FailedMount or FailedAttachVolume Event: what is
 // wrong, with which volume (in Kubernetes's words; of a timeout all, separated by
 // spaces), and what that is worth.
 func parseVolume(message string) (id, detail, volume string, grade int) {
 	message = strings.TrimPrefix(message, combinedPrefix)
-	volume = quotedVolume(message)
+	volume = diagnose.QuotedVolume(message)
 	if m := specNamePattern.FindStringSubmatch(message); m != nil {
 		volume = m[1] // before 1.7
 	}
@@ -187,7 +176,7 @@ func findVolumeFaults(c *diagnose.Case) []volumeFault {
 	settled := map[string]bool{} // what Kubernetes calls the volumes of which nothing better can come
 	succeeded := successes(c)
 	for _, e := range c.CurrentOf("Pod", "FailedMount", "FailedAttachVolume", "FailedMapVolume") { // newest first
-		name := quotedVolume(e.Message)
+		name := diagnose.QuotedVolume(e.Message)
 		if settled[name] {
 			continue
 		}
@@ -332,10 +321,10 @@ func usersIn(message string) string {
 // command that failed. The whole of it is in the evidence.
 func gist(message string) string {
 	message = strings.TrimPrefix(message, combinedPrefix)
-	if i := strings.Index(message, `" : `); i >= 0 && quotedVolume(message[:i+1]) != "" {
+	if i := strings.Index(message, `" : `); i >= 0 && diagnose.QuotedVolume(message[:i+1]) != "" {
 		message = message[i+len(`" : `):]
 	}
-	for _, mark := range []string{"Output: ", " desc = ", "'fsck' found"} {
+	for _, mark := range []string{"Output: ", "stderr: ", "error output: ", " desc = ", "'fsck' found"} {
 		if i := strings.LastIndex(message, mark); i > 0 {
 			message = strings.TrimPrefix(message[i:], mark)
 			if strings.HasPrefix(mark, "'") {
