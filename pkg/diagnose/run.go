@@ -128,6 +128,9 @@ func (c *Case) unexplained() Cause {
 		cause.State = State(status.State)
 		cause.Summary = fmt.Sprintf("The Workspace controller reports: %s. What it goes by could not be read.", status.StateMessage)
 		cause.Evidence = []Evidence{c.WorkspaceEvidence()}
+	case unscheduled(c.Pod) != "": // its Events have expired
+		cause.State = StateError
+		cause.Summary += " The scheduler says: " + unscheduled(c.Pod)
 	case len(c.All) > 0:
 		cause.Evidence = []Evidence{c.All[0].Evidence()}
 	}
@@ -144,6 +147,14 @@ func (c *Case) unexplained() Cause {
 		}}
 	}
 	return cause
+}
+
+// unscheduled is what the Pod's status quotes of a scheduler that found no node for it.
+func unscheduled(pod *corev1.Pod) string {
+	if s := Condition(pod, corev1.PodScheduled); s != nil && s.Status == corev1.ConditionFalse {
+		return s.Message
+	}
+	return ""
 }
 
 // unknownPatience is how long a Pod may start under Warnings of which nothing is known.

@@ -63,6 +63,10 @@ func TestStartCauses(t *testing.T) {
 		"a sidecar's command, main runs": {func(p *podCase) {
 			p.container("main", p.runs(minute, true)).container("proxy", waitingWith("CreateContainerError", noCommand))
 		}, podWant{startCommand, "Image/registry.example.com/proxy:1", diagnose.StateError, true, "Container proxy", ""}},
+		"a sidecar's Secret, main runs": {func(p *podCase) {
+			p.container("main", p.runs(minute, true)).container("proxy", waitingWith("CreateContainerConfigError", `secret "proxy-config" not found`))
+			p.pod.Spec.Containers[1].EnvFrom = []corev1.EnvFromSource{{SecretRef: &corev1.SecretEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: "proxy-config"}}}}
+		}, podWant{"secret-not-found", "Secret/proxy-config", diagnose.StateError, false, "container proxy takes environment variables from it", ""}},
 		"the node's disk is full": {func(p *podCase) {
 			p.container("main", waitingWith("CreateContainerError", `failed to create containerd task: error mounting "/x/resolv.conf" to rootfs: no space left on device`))
 		}, podWant{imageDiskFull, "Image/" + scipy, diagnose.StateError, true, "cannot run image", ""}},

@@ -18,14 +18,14 @@ import (
 func missingObjectRules() []diagnose.Rule {
 	return []diagnose.Rule{{
 		ID:         "secret-not-found",
-		Blocks:     diagnose.RungStarted,
+		Blocks:     diagnose.RungReady, // of a sidecar, while main runs
 		Title:      "A Secret that the Pod needs does not exist",
 		Recognised: "The server has no such Secret in the namespace; or the kubelet says so in a current Warning (secret \"x\" not found) and the Secret could not be checked.",
 		Fix:        "Create the Secret in the namespace of the Workspace, or remove the mount.",
 		Match:      func(c *diagnose.Case) []diagnose.Cause { return matchMissing(c, "Secret") },
 	}, {
 		ID:         "configmap-not-found",
-		Blocks:     diagnose.RungStarted,
+		Blocks:     diagnose.RungReady,
 		Title:      "A ConfigMap that the Pod needs does not exist, or lacks a key",
 		Recognised: "As for secret-not-found. Or it lacks a key, as for secret-key-not-found.",
 		Fix:        "Create the ConfigMap (or its key) in the namespace of the Workspace, or remove the reference from the WorkspaceKind.",
@@ -34,14 +34,14 @@ func missingObjectRules() []diagnose.Rule {
 		},
 	}, {
 		ID:         "secret-key-not-found",
-		Blocks:     diagnose.RungStarted,
+		Blocks:     diagnose.RungReady,
 		Title:      "A Secret lacks a key that the Pod needs",
 		Recognised: "A current Warning of the kubelet says: references non-existent secret key (a volume), or: couldn't find key (an environment variable). A container that waits with CreateContainerConfigError says the latter too.",
 		Fix:        "Add the key to the Secret, or correct the reference in the WorkspaceKind.",
 		Match:      func(c *diagnose.Case) []diagnose.Cause { return matchMissingKey(c, "Secret") },
 	}, {
 		ID:         "waiting-for-kubelet-retry",
-		Blocks:     diagnose.RungStarted,
+		Blocks:     diagnose.RungReady,
 		Title:      "What was missing exists now, the kubelet has not tried again yet",
 		Recognised: "A current Warning says that a Secret or ConfigMap is missing, and the server has it.",
 		Fix:        "Wait: the kubelet tries again at least every two minutes or so.",
