@@ -98,7 +98,7 @@ func podRefusals() []podRefusal {
 		title:      "A LimitRange refuses the Pod",
 		recognised: "says: maximum (or minimum) … usage per Container is …, or: max limit to request ratio.",
 		fix:        "Choose a podConfig within the limits, or change the LimitRange.",
-		patterns:   patterns(`(?s)((?:(?:maximum|minimum) \S+ usage|\S+ max limit to request ratio) per (?:Container|Pod) is .*)`),
+		patterns:   patterns(`(?s)((?:(?:maximum|minimum) \S+ usage|[^\s\[]+ max limit to request ratio) per (?:Container|Pod) is .*)`),
 		explain:    explainLimitRange,
 	}, {
 		id:         "pod-security-violation",

@@ -31,6 +31,8 @@ func TestClassifyRefusal(t *testing.T) {
 			"limit-range-violated", "LimitRange"},
 		"limit range without a limit": {`pods "ws-x-0" is forbidden: maximum cpu usage per Container is 2.  No limit is specified`,
 			"limit-range-violated", "LimitRange"},
+		"limit range, two ratios": {`pods "ws-x-0" is forbidden: [memory max limit to request ratio per Container is 2, but provided ratio is 4.000000, cpu max limit to request ratio per Container is 4, but provided ratio is 8.000000]`,
+			"limit-range-violated", "LimitRange"},
 		"limit range, ratio": {`pods "ws-x-0" is forbidden: memory max limit to request ratio per Container is 2, but provided ratio is 8.000000`,
 			"limit-range-violated", "LimitRange"},
 		"Pod Security": {`pods "ws-x-0" is forbidden: violates PodSecurity "baseline:v1.30": privileged (container "main" must not set securityContext.privileged=true)`,

@@ -285,7 +285,7 @@ var exitCodes = map[int32]string{
 
 var (
 	portInUse  = regexp.MustCompile(`(?i)address already in use|port \d* ?is already (in use|allocated)|EADDRINUSE`)
-	deniedPath = regexp.MustCompile(`(?i)permission denied:? ?['"` + "`" + `]?(/[^'"\s:` + "`" + `]+)|(/[^'"\s:` + "`" + `]+)['"` + "`" + `]?: permission denied`)
+	deniedPath = regexp.MustCompile(`(?i)permission denied:? ?['"` + "`" + `]?(/[^'"’\s:` + "`" + `]+)|(/[^'"’\s:` + "`" + `]+)['"’` + "`" + `]?: permission denied`)
 )
 
 // deniedIn is the path that a program may not use; denied is false if it does not

@@ -199,6 +199,7 @@ func TestDeniedIn(t *testing.T) {
 		"PermissionError: [Errno 13] Permission denied: '/home/a/.local'": "/home/a/.local",
 		"open /home/a/x: permission denied":                               "/home/a/x",
 		"touch: cannot touch '/home/a/x': Permission denied":              "/home/a/x",
+		"mkdir: cannot create directory ‘/home/a/x’: Permission denied":   "/home/a/x",
 		"permission denied":      "",
 		"all is well at /home/a": "",
 	} {

@@ -38,7 +38,10 @@ var pullPatterns = []struct {
 	{imageRateLimited, regexp.MustCompile(`toomanyrequests|too many requests|(^|[\s=\[(])429\b|rate ?limit|rate exceeded|throttl|pull qps exceeded|failed size validation|quota exceeded`)},
 	{imageTLS, regexp.MustCompile(`x509|\btls: |\btls handshake (failure|error)|certificate (signed by|has expired|is not valid|is not trusted|verify failed)|server gave http response to https client|http: server gave http`)},
 	{imageUnreachable, regexp.MustCompile(`no such host|server misbehaving|name resolution|i/o timeout|dial (tcp|udp)|connection (refused|reset|timed out)|no route to host|network is unreachable|deadline exceeded|timeout exceeded|handshake timeout|request canceled|context canceled|timed out|unexpected eof|: eof\b|bad gateway|service unavailable|gateway time-?out|registryunavailable|proxy authentication required|(^|[\s=\[(])(407|50[0234])\b`)},
-	{imageForbidden, regexp.MustCompile(`unauthorized|authentication required|authorization (failed|token has expired)|not authorized|insufficient_scope|failed to authorize|no basic auth credentials|error getting credentials|access (to the resource )?(is )?(denied|forbidden)|\bdenied: |resource is denied|accessdenied|incorrect username|invalid username|bad credentials|invalid_grant|forbidden|(^|[\s=\[(])40[13]\b`)},
+	// With several credentials the kubelet lists what came of each. Who is told that there is
+	// no such image was let in; that the others were not is beside the point.
+	{imageNotFound, regexp.MustCompile(`^[^\[]*\[.*: not found, (?:rpc error|failed to pull)`)},
+	{imageForbidden, regexp.MustCompile(`unauthorized|authentication required|authorization (failed|token has expired)|not authorized|insufficient_scope|failed to authorize|no basic auth credentials|error getting credentials|access (to the resource )?(is )?(denied|forbidden)|\bdenied: |: denied(?:[;,\]]|$)|resource is denied|accessdenied|incorrect username|invalid username|bad credentials|invalid_grant|forbidden|(^|[\s=\[(])40[13]\b`)},
 	{imageNotFound, regexp.MustCompile(`not found|manifest[ _]unknown|name[ _]unknown|blob[ _]unknown|unknown (manifest|blob)|not known to registry|does not exist|no such image|was deleted or has expired|no such manifest|(^|[\s=\[(])404\b`)},
 }
 

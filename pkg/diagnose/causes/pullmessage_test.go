@@ -47,6 +47,8 @@ func TestPullKind(t *testing.T) {
 		"upper case":                     {`InvalidImageName: Failed to apply default image tag "Registry/Lab": couldn't parse image name "Registry/Lab": invalid reference format: repository name (Registry/Lab) must be lowercase`, imageName},
 		"disk full":                      {`failed to extract layer sha256:aa: write /var/lib/containerd/x: no space left on device`, imageDiskFull},
 		"docker, disk full":              {`failed to register layer: Error processing tar file(exit status 1): write /usr/lib/x.so: no space left on device`, imageDiskFull},
+		"let in, and not there":          {`[rpc error: code = NotFound desc = failed to resolve reference "registry.example.com/team/lab:1.2": registry.example.com/team/lab:1.2: not found, failed to pull and unpack image: failed to authorize: failed to fetch anonymous token: unexpected status: 401 Unauthorized]`, imageNotFound},
+		"CRI-O, GHCR":                    {`unable to pull image or OCI artifact: pull image err: initializing source docker://registry.example.com/team/lab:1.2: reading manifest 1.2: denied; artifact err: get manifest: denied`, imageForbidden},
 		"only a symptom":                 {`Back-off pulling image "registry.example.com/team/lab:1.2"`, ""},
 		"unknown":                        {`failed to convert: media type "application/vnd.docker.distribution.manifest.v1+prettyjws" is no longer supported`, ""},
 		"401 in a digest":                {`failed to copy sha256:401429`, ""},

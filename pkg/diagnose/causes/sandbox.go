@@ -44,8 +44,8 @@ const (
 var (
 	sandboxReasons = []string{"FailedCreatePodSandBox", "FailedCreatePodContainer", "NetworkNotReady"}
 	// The words of host-local, AWS VPC CNI, Calico, Cilium, Whereabouts, Azure, Antrea,
-	// Terway and OVN-Kubernetes.
-	noIPPattern    = regexp.MustCompile(`(?i)no (more )?(free |available )?ip(v[46])?s?( address(es)?)? (available|left|in|free)|failed to assign an ip address to container|assigned 0 out of \d+ requested|no (free|available|more free) (ip|address|affine block)|no more free|range is full|could not allocate ip in range|no available (pod )?ip|no addresses (available|left)|ips? exhausted|pool (is )?exhausted|exhausted.{0,40}\bips?\b|ipnotenough|insufficient (capacity|(free )?ip)|no ips available|not enough ips?( address(es)?)? available|unable to allocate ip|ran out of ip`)
+	// Terway, Kube-OVN, Spiderpool and OVN-Kubernetes.
+	noIPPattern    = regexp.MustCompile(`(?i)no (more )?(free |available )?ip(v[46])?s?( address(es)?)? (available|left|in|free)|failed to assign an ip address to container|assigned 0 out of \d+ requested|no (free|available|more free) (ip|address|affine block)|no more free|range is full|could not allocate ip in range|no available (pod )?ip|no addresses (available|left)|ips? exhausted|pool (is )?exhausted|exhausted.{0,40}\bips?\b|ipnotenough|insufficient (capacity|(free )?ip)|no ips available|not enough ips?( address(es)?)? available|unable to allocate ip|ran out of ip|NoAvailableAddress|enough free (ip|address|cidr)|ips? (address(es)? )?used (out|up)`)
 	pausePattern   = regexp.MustCompile(`(?i)sandbox image|pause(:|-amd64|-arm64| image)|infra(structure)? image`)
 	networkPattern = regexp.MustCompile(`(?i)network for|set ?up network|networkplugin|network is not ready|network plugin|plugin type=|\bcni\b|/cni/|multus|add cmd|del cmd`)
 	pluginPattern  = regexp.MustCompile(`plugin type="([^"]+)"|networkPlugin ([a-z]+) failed|NetworkPlugin ([a-z]+) failed`)
@@ -197,6 +197,10 @@ func firstGroup(p *regexp.Regexp, s string) []string {
 var sandboxWrappings = regexp.MustCompile(`^(?i:(combined from similar events\): )?fail(ed)? (to )?create pod sandbox: ?|rpc error: code = \w+ desc = |failed to (set ?up (network for sandbox|sandbox container)|start sandbox|create (a sandbox|containerd task|sandbox container)( for pod)?|get sandbox image|reserve sandbox name)( container)? "[^"]*"( network for pod "[^"]*")?: |networkplugin \w+ failed to set ?up pod "[^"]*" network: )`)
 
 func sandboxReason(message string) string {
+	// Docker tears down what it has begun, and tells how that went.
+	if before, _, found := strings.Cut(message, ", failed to clean up sandbox container"); found {
+		message = strings.Replace(before, " desc = [", " desc = ", 1)
+	}
 	for {
 		loc := sandboxWrappings.FindStringIndex(message)
 		if loc == nil || loc[1] == 0 || loc[1] == len(message) {

@@ -19,6 +19,9 @@ func TestParseSandbox(t *testing.T) {
 		"Calico, full":        {`plugin type="calico" failed (add): failed to request IPv4 addresses: Assigned 0 out of 1 requested IPv4 addresses; No more free affine blocks and strict affinity enabled`, sandboxNoIP},
 		"Cilium, full":        {`plugin type="cilium-cni" failed (add): unable to allocate IP via local cilium agent: [POST /ipam][502] postIpamFailure "range is full"`, sandboxNoIP},
 		"Whereabouts":         {`plugin type="multus" name="multus" failed (add): error at storage engine: Could not allocate IP in range: ip: 10.0.0.1 / - 10.0.0.2`, sandboxNoIP},
+		"AWS, subnet":         {`plugin type="aws-cni" failed (add): InsufficientFreeAddressesInSubnet: The specified subnet does not have enough free addresses to satisfy the request`, sandboxNoIP},
+		"Kube-OVN, full":      {`plugin type="kube-ovn" failed (add): RPC failed; request ip return 500 configure nic failed: NoAvailableAddress`, sandboxNoIP},
+		"Spiderpool, full":    {`plugin type="spiderpool" failed (add): [POST /ipam/ip][500] postIpamIpFailure "all IPs used out"`, sandboxNoIP},
 		"Calico, token":       {`failed to setup network for sandbox "1": plugin type="calico" failed (add): error getting ClusterInformation: connection is unauthorized: Unauthorized`, sandboxNetwork},
 		"flannel":             {`plugin type="flannel" failed (add): loadFlannelSubnetEnv failed: open /run/flannel/subnet.env: no such file or directory`, sandboxNetwork},
 		"docker, CNI":         {`failed to set up sandbox container "1" network for pod "x": networkPlugin cni failed to set up pod "x_ns" network: open /run/x: no such file or directory`, sandboxNetwork},
@@ -72,6 +75,9 @@ func TestSandboxCauses(t *testing.T) {
 		"the cause is older than the symptom": {func(p *podCase) {
 			p.event("", "FailedCreatePodSandBox", network, minute).event("", "FailedCreatePodSandBox", "Failed to create pod sandbox: rpc error: code = DeadlineExceeded desc = context deadline exceeded", second)
 		}, podWant{"sandbox-creation-failed", "Node/node-1", diagnose.StateError, false, "calico", ""}},
+		"docker tears it down again": {func(p *podCase) {
+			p.event("", "FailedCreatePodSandBox", prefix+`[failed to set up sandbox container "1" network for pod "x": networkPlugin cni failed to set up pod "x_ns" network: open /run/flannel/subnet.env: no such file or directory, failed to clean up sandbox container "1" network for pod "x": networkPlugin cni failed to teardown pod "x_ns" network: odd]`, second)
+		}, podWant{"sandbox-creation-failed", "Node/node-1", diagnose.StateError, false, `("open /run/flannel/subnet.env: no such file or directory")`, ""}},
 		"only the symptom": {func(p *podCase) {
 			p.event("", "FailedCreatePodSandBox", "Failed to create pod sandbox: rpc error: code = DeadlineExceeded desc = context deadline exceeded", second)
 		}, podWant{"sandbox-creation-failed", "Node/node-1", diagnose.StateError, false, "context deadline exceeded", ""}},

@@ -117,8 +117,12 @@ func readVerdict(c *diagnose.Case) verdict {
 	if v.cause == "" {
 		v.cause, sure = decisive(s)
 	}
+	reserved := slices.ContainsFunc(s.refusals, func(r nodeRefusal) bool {
+		return r.cause == "untolerated-taint" && !isControlPlane(r.detail)
+	})
 	for _, r := range s.refusals {
-		if standsFor(r, v.cause) {
+		// Nobody means a Pod for the control plane, if there is another tainted node.
+		if standsFor(r, v.cause) && !(reserved && isControlPlane(r.detail)) {
 			v.refusals = append(v.refusals, r)
 		} else {
 			v.others = append(v.others, r)
@@ -231,8 +235,8 @@ func deviceBehindTaint(refusals []nodeRefusal) bool {
 		}
 	}
 	return device != "" && slices.ContainsFunc(refusals, func(r nodeRefusal) bool {
-		key := strings.ToLower(r.detail)
-		return r.cause == "untolerated-taint" && (key == device || strings.Contains(key, "gpu") && strings.Contains(device, "gpu"))
+		// Key or value tells: {nvidia.com/gpu: present}, {sku: gpu}.
+		return r.cause == "untolerated-taint" && (r.detail == device || strings.Contains(strings.ToLower(r.text), "gpu") && strings.Contains(device, "gpu"))
 	})
 }
 
