@@ -421,13 +421,16 @@ func (v claimView) pending(said string) (string, diagnose.Cause) {
 			waiting, "no PersistentVolume fits")
 	case provisioner == noProvisioner, said == "pvc-unbound" && v.noVolumeToBind():
 		v.quoteNewest("WaitForFirstConsumer", "WaitForPodScheduled")
-		with := ""
+		with := " offers none"
 		if provisioner == noProvisioner {
 			with = " makes no volumes (its provisioner is " + noProvisioner + ")"
-		} else {
-			with = " offers none"
+		} else if said != "" {
+			with += " (" + v.scheduler.words() + ")"
 		}
-		return v.because("pvc-unbound", fmt.Sprintf("PersistentVolumeClaim %q (%s) is not bound: no PersistentVolume fits it, and its StorageClass %q%s. That it waits for a first consumer, the Pod, is only the other half of it.",
+		if len(v.events("WaitForFirstConsumer", "WaitForPodScheduled")) > 0 || v.waitsForConsumer(class) {
+			with += ". That it waits for a first consumer, the Pod, is only the other half of it"
+		}
+		return v.because("pvc-unbound", fmt.Sprintf("PersistentVolumeClaim %q (%s) is not bound: no PersistentVolume fits it, and its StorageClass %q%s.",
 			v.name, v.cause.Origin, class, with), waiting, fmt.Sprintf("StorageClass %s has no volume for it", class))
 	}
 	if waits := v.events("WaitForFirstConsumer"); v.c.Reached >= diagnose.RungScheduled && v.claim.Annotations[selectedNode] == "" && (len(waits) > 0 || v.waitsForConsumer(class)) {

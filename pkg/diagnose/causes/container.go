@@ -234,7 +234,7 @@ func describeMount(c *diagnose.Case, cause *diagnose.Cause, container diagnose.C
 	reason := lastErrno(message)
 	m := mountIn(message, &c.Pod.Spec, container.Spec, func(volume string) string { return claimOfVolume(c, volume) })
 	if m == nil {
-		cause.Summary = fmt.Sprintf("%s cannot start: the container runtime cannot mount one of its volumes (%s).", what, quote(reason))
+		cause.Summary = fmt.Sprintf("%s cannot start: the container runtime cannot mount something into it (%s).", what, quote(reason))
 		return
 	}
 	cause.Object = "Volume/" + m.Name

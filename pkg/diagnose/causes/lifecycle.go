@@ -215,7 +215,7 @@ func matchNodeLost(c *diagnose.Case) []diagnose.Cause {
 		}
 		why = fmt.Sprintf("its node %s does not answer (NotReady for %s)", node, duration.HumanDuration(c.Now.Sub(ready.LastTransitionTime.Time)))
 		cause.Evidence = append(cause.Evidence, diagnose.Evidence{Source: "Node/" + node, Reason: ready.Reason, Message: ready.Message})
-	case c.Pod.Status.Reason == "NodeLost": // Kubernetes before 1.13
+	case c.Pod.Status.Reason == nodeLost:
 		why = fmt.Sprintf("the cluster has lost its node %s", node)
 		cause.Evidence = append(cause.Evidence, podStatusEvidence(c))
 	default:
@@ -379,6 +379,10 @@ func matchTerminating(c *diagnose.Case) []diagnose.Cause {
 		Summary:    fmt.Sprintf("The Pod of Workspace %s is Terminating%s; its StatefulSet makes a new one when it is gone.", c.Name(), endingFor(c)),
 		Confidence: diagnose.Certain,
 		State:      diagnose.StateTerminating,
+	}
+	if d := diagnose.Condition(c.Pod, corev1.DisruptionTarget); d != nil && d.Status == corev1.ConditionTrue {
+		cause.Summary = sentence(fmt.Sprintf("The Pod of Workspace %s is Terminating%s", c.Name(), endingFor(c)), d.Message) + " Its StatefulSet makes a new one when it is gone."
+		cause.Evidence = append(cause.Evidence, diagnose.Evidence{Source: "Pod/" + c.Pod.Name, Reason: d.Reason, Message: d.Message})
 	}
 	if pastGrace(c) > kubeletSlack {
 		cause.Summary = fmt.Sprintf("The Pod of Workspace %s is Terminating%s and should be gone: the kubelet of node %s has not managed to end it.",

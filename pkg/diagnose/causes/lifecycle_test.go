@@ -64,6 +64,14 @@ func TestTerminating(t *testing.T) {
 	}
 }
 
+func TestWhoEndsThePod(t *testing.T) {
+	e := newDemoCase(t, bob)
+	e.terminating(5 * time.Second)
+	e.pod().Status.Conditions = append(e.pod().Status.Conditions, corev1.PodCondition{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue,
+		Reason: "DeletionByTaintManager", Message: "Taint manager: deleting due to NoExecute taint"})
+	e.check(outcome{"terminating-in-progress", bobPod, diagnose.StateTerminating, true}, "deleting due to NoExecute taint. Its StatefulSet makes a new one")
+}
+
 func TestEnded(t *testing.T) {
 	for name, c := range map[string]struct {
 		reason, message string

@@ -91,6 +91,10 @@ func matchNodeNotReady(c *diagnose.Case) []diagnose.Cause {
 		cause.Summary = fmt.Sprintf("Node %s, on which the Pod of Workspace %s is, %s for %s; what the Pod's status says may be out of date.",
 			name, c.Name(), how, duration.HumanDuration(c.Now.Sub(ready.LastTransitionTime.Time)))
 		cause.Evidence = append(cause.Evidence, diagnose.Evidence{Source: cause.Object, Reason: ready.Reason, Message: ready.Message})
+	case c.Pod.Status.Reason == nodeLost && !c.Node.IsFound():
+		cause.Confidence = diagnose.Likely
+		cause.Summary = fmt.Sprintf("The cluster has lost node %s, on which the Pod of Workspace %s is (NodeLost); what the Pod's status says may be out of date.", name, c.Name())
+		cause.Evidence = append(cause.Evidence, podStatusEvidence(c))
 	case len(said) > 0 && !c.Node.IsFound() && isNewest(c, said[0]):
 		cause.Confidence = diagnose.Likely
 		cause.Summary = fmt.Sprintf("The node controller reports that node %s, on which the Pod of Workspace %s is, is not ready.", name, c.Name())
@@ -99,6 +103,9 @@ func matchNodeNotReady(c *diagnose.Case) []diagnose.Cause {
 	}
 	return one(cause)
 }
+
+// nodeLost is the reason in the status of a Pod whose node does not answer, before 1.13.
+const nodeLost = "NodeLost"
 
 func nodeReady(c *diagnose.Case) *corev1.NodeCondition {
 	if !c.Node.IsFound() {

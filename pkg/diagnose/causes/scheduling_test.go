@@ -184,6 +184,7 @@ func TestScheduling(t *testing.T) {
 			f.Node = facts.Answer[*corev1.Node]{Status: facts.Found, Value: &corev1.Node{Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{
 				{Type: corev1.NodeReady, Status: corev1.ConditionUnknown, LastTransitionTime: minutesAgo(17)}}}}}
 		}}, verdictWant{"node-not-ready", "Node/a", diagnose.StateError, "its kubelet has not answered for 17m"}},
+		"node lost, before 1.13":             {[]factEdit{podWith(onNode), podWith(func(p *corev1.Pod) { p.Status.Phase, p.Status.Reason = corev1.PodUnknown, nodeLost })}, verdictWant{"node-not-ready", "Node/a", diagnose.StateError, "has lost node a"}},
 		"ephemeral storage":                  {[]factEdit{summarySays("3 Insufficient ephemeral-storage")}, verdictWant{"insufficient-resources", "Node", diagnose.StateError, "ephemeral-storage"}},
 		"pods":                               {[]factEdit{summarySays("3 Too many pods")}, verdictWant{"insufficient-resources", "Node", diagnose.StateError, "pods"}},
 		"room before selector":               {[]factEdit{summarySays("1 Insufficient memory, 2 node(s) didn't match Pod's node affinity/selector")}, verdictWant{"insufficient-resources", "Node", diagnose.StateError, "memory"}},

@@ -80,7 +80,7 @@ var volumePatterns = []struct {
 	// A network file system has no superblock: the message of mount.nfs mentions one all
 	// the same, since mount(8) lists everything that can be wrong.
 	{"volume-mount-failed", regexp.MustCompile(`/sbin/mount\.<type> helper program|-t (?:nfs4?|cifs|glusterfs|ceph|smb3)\b`)},
-	{"volume-filesystem-corrupt", regexp.MustCompile(`(?i)'fsck' found errors|run fsck manually|unexpected inconsistency|bad superblock|can't read superblock|bad magic number in super-?block|structure needs cleaning|contains (?:a )?file ?system with errors|xfs_repair|corrupt`)},
+	{"volume-filesystem-corrupt", regexp.MustCompile(`(?i)'fsck' found errors|run fsck manually|unexpected inconsistency|bad superblock|can't read superblock|bad magic number in super-?block|structure needs cleaning|system call failed: bad message|contains (?:a )?file ?system with errors|xfs_repair|corrupt`)},
 	{"volume-attach-failed", regexp.MustCompile(`external-attacher of (\S+) CSI driver`)},
 	{"volume-attach-failed", regexp.MustCompile(`CSINode \S+ does not contain driver (\S+)`)},
 	{"volume-attach-failed", regexp.MustCompile(`AttachVolume\.|WaitForAttach failed|^Attach failed|[Ff]ailed to attach volume`)},
