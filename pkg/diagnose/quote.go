@@ -29,10 +29,11 @@ var quotedReasons = []struct {
 	{"FailedAttachVolume", regexp.MustCompile(`^AttachVolume\.|^Multi-Attach error|^Waiting for detach`)},
 	{"FailedMount", regexp.MustCompile(`^(?:Mount|Map)Volume\.|^Unable to (?:attach or )?mount`)},
 	{"FailedCreatePodSandBox", regexp.MustCompile(`(?i)^fail(?:ed)? (?:to )?create pod sandbox`)},
+	{"FailedCreatePodContainer", regexp.MustCompile(`^unable to ensure pod container exists`)},
 	{"NetworkNotReady", regexp.MustCompile(`^network is not ready`)},
 	{"Unhealthy", regexp.MustCompile(`^(?:Liveness|Readiness|Startup) probe (?:failed|errored)`)},
 	{"BackOff", regexp.MustCompile(`^Back-off restarting failed|^` + crashLoop)},
-	{"Failed", regexp.MustCompile(`^Error: |^Failed to (?:pull|inspect|apply default) |^ImagePullBackOff`)},
+	{"Failed", regexp.MustCompile(`^Error: |^Failed to (?:pull|inspect|apply default) |^Container image "[^"]*" is not present|^ImagePullBackOff`)},
 }
 
 // crashLoop is the waiting reason of a container that ends again and again.

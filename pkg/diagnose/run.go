@@ -116,6 +116,9 @@ func (c *Case) unexplained() Cause {
 		State:      StatePending,
 	}
 	status := c.Workspace.Status
+	if len(c.Current) > 0 && !isKnown(c.Current[0]) {
+		cause.Summary = fmt.Sprintf("Workspace %s is not running.", c.Name()) // what it is about, and so its rung, is not known
+	}
 	if c.Broken() || len(c.Current) > 0 && (slices.ContainsFunc(c.Current, isBound) || c.Pod == nil || c.Now.Sub(c.Pod.CreationTimestamp.Time) > unknownPatience) {
 		cause.State = StateError
 	}
@@ -166,6 +169,10 @@ func isBound(e Event) bool {
 	_, bound := eventRungs[e.Reason]
 	return bound || e.FromController
 }
+
+// isKnown reports whether the reason of a Warning is known: the controller quotes its
+// words only.
+func isKnown(e Event) bool { return !e.FromController || e.Reason != "" }
 
 // podEvidence quotes what the Pod's own status has to say for itself.
 func (c *Case) podEvidence() []Evidence {

@@ -257,6 +257,9 @@ func TestWhatIsReadFromTheStatusAlone(t *testing.T) {
 	}{
 		"mount":              {`Workspace Pod has warning event: MountVolume.SetUp failed for volume "pvc-1" : rpc error: code = Internal desc = odd`, "volume-mount-failed", "PersistentVolumeClaim/alice-home", diagnose.RungScheduled, "odd"},
 		"multi-attach":       {`Workspace Pod has warning event: Multi-Attach error for volume "pvc-1" Volume is already used by pod(s) x`, "volume-multi-attach", "PersistentVolumeClaim/alice-home", diagnose.RungScheduled, "pod(s) x"},
+		"too many volumes":   {`Workspace Pod has warning event: AttachVolume.Attach failed for volume "pvc-1" : rpc error: code = ResourceExhausted desc = Attachment limit exceeded`, "volume-limit-exceeded", "Node/node-1", diagnose.RungScheduled, "have the Pod deleted"},
+		"never pull":         {`Workspace Pod has warning event: Container image "lab:dev" is not present with pull policy of Never`, "image-not-found", "Image/lab:dev", diagnose.RungInitialised, ""},
+		"cgroups":            {`Workspace Pod has warning event: unable to ensure pod container exists: failed to create container for [kubepods burstable pod1] : mkdir /sys/fs/cgroup/memory/kubepods: cannot allocate memory`, "sandbox-creation-failed", "Node/node-1", diagnose.RungScheduled, "cgroups"},
 		"sandbox":            {`Workspace Pod has warning event: Failed to create pod sandbox: rpc error: code = Unknown desc = failed to setup network for sandbox "1": plugin type="calico" failed`, "sandbox-creation-failed", "Node/node-1", diagnose.RungMounted, "calico"},
 		"no node":            {`Workspace Pod is unschedulable: 0/3 nodes are available: 3 Insufficient cpu.`, "insufficient-resources", "Node", diagnose.RungPodCreated, "cpu"},
 		"no node, an Event":  {`Workspace Pod has warning event: 0/3 nodes are available: 3 Insufficient cpu.`, "insufficient-resources", "Node", diagnose.RungPodCreated, "cpu"},
@@ -271,7 +274,7 @@ func TestWhatIsReadFromTheStatusAlone(t *testing.T) {
 		"cannot start":       {`Workspace Pod has warning event: Error: failed to create containerd task: exec: "lab": executable file not found in $PATH`, startCommand, "Container/main", diagnose.RungInitialised, "cannot be executed"},
 		"cannot start, odd":  {`Workspace Pod has warning event: Error: failed to create containerd task: odd`, startFailed, "Container/main", diagnose.RungInitialised, "odd"},
 		"no word about it":   {`Workspace is pending`, diagnose.UnexplainedID, "Workspace/alice-notebook", diagnose.RungScheduled, "could not be read"},
-		"words nobody knows": {`Workspace Pod has warning event: Odd`, diagnose.UnexplainedID, "Workspace/alice-notebook", diagnose.RungScheduled, "Odd"},
+		"words nobody knows": {`Workspace Pod has warning event: Odd`, diagnose.UnexplainedID, "Workspace/alice-notebook", diagnose.RungScheduled, "is not running. The newest Warning about it: Odd"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := demo(t, said, "stateMessage: '"+c.message+"'")

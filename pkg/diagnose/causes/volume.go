@@ -73,11 +73,11 @@ var volumeKinds = []volumeKind{{
 	},
 	object: func(c *diagnose.Case, _ volumeFault) string { return "Node/" + volumeNode(c) },
 	advice: func(c *diagnose.Case, _ volumeFault) diagnose.Fix {
-		return diagnose.Fix{
-			Text:    "Let the scheduler choose again, which may find another node",
-			Command: diagnose.Command("kubectl", "delete", "pod", c.Pod.Name, "-n", c.Namespace()),
-			Risk:    diagnose.RiskDisruptive,
+		const text = "Let the scheduler choose again, which may find another node"
+		if c.Pod == nil {
+			return diagnose.Fix{Text: text + ": have the Pod deleted", Risk: diagnose.RiskDisruptive}
 		}
+		return replacePod(c, text)
 	},
 }, {
 	id: "volume-in-use", title: "A ReadWriteOncePod claim is used by another Pod",
