@@ -44,11 +44,14 @@ var imageKinds = []struct {
 	say                        func(c *diagnose.Case, f imageFailure) string
 }{{
 	id: imageName, title: "The image reference is invalid",
-	recognised: "A container waits with InvalidImageName, or an Event says that the reference cannot be parsed.",
-	fix:        "Correct the image in the WorkspaceKind: no scheme (https://), a lower-case repository, one tag.",
+	recognised: "A container waits with InvalidImageName, or an Event says that the reference cannot be parsed, or that it is a short name which the runtime does not complete.",
+	fix:        "Correct the image in the WorkspaceKind: no scheme (https://), a lower-case repository, one tag, and the registry in front of it.",
 	say: func(_ *diagnose.Case, f imageFailure) string {
 		if strings.Contains(f.image(), "://") {
 			return "the reference is invalid, as it must not begin with a scheme such as https://"
+		}
+		if strings.Contains(f.reason, "short-name") {
+			return "the reference names no registry, and the runtime of the node does not choose one"
 		}
 		return "the reference is invalid"
 	},

@@ -29,7 +29,7 @@ var pullPatterns = []struct {
 	kind    string
 	pattern *regexp.Regexp
 }{
-	{imageName, regexp.MustCompile(`invalidimagename|invalid reference format|couldn't parse image (name|reference)|failed to apply default image tag|failed to parse (image name|reference)|must be lowercase`)},
+	{imageName, regexp.MustCompile(`invalidimagename|invalid reference format|couldn't parse image (name|reference)|failed to apply default image tag|failed to parse (image name|reference)|must be lowercase|short-name (resolution enforced|"[^"]*" did not resolve)`)},
 	{imageNotFound, regexp.MustCompile(`errimageneverpull|not present with pull policy of never`)},
 	{imageDiskFull, regexp.MustCompile(`no space left on device|disk quota exceeded|not enough (disk )?space|insufficient (disk )?space`)},
 	{imagePlatform, regexp.MustCompile(`no match for platform|no matching manifest for|no image found in (manifest list|image index) for|cannot be used on this platform|does not match the (specified|detected host) platform|exec format error`)},
@@ -42,6 +42,9 @@ var pullPatterns = []struct {
 	// no such image was let in; that the others were not is beside the point.
 	{imageNotFound, regexp.MustCompile(`^[^\[]*\[.*: not found, (?:rpc error|failed to pull)`)},
 	{imageForbidden, regexp.MustCompile(`unauthorized|authentication required|authorization (failed|token has expired)|not authorized|insufficient_scope|failed to authorize|no basic auth credentials|error getting credentials|access (to the resource )?(is )?(denied|forbidden)|\bdenied: |: denied(?:[;,\]]|$)|resource is denied|accessdenied|incorrect username|invalid username|bad credentials|invalid_grant|forbidden|(^|[\s=\[(])40[13]\b`)},
+	// Nothing that the registry could have or not have: the node has lost layers that it
+	// believes to have, or a proxy sent a page instead of the image.
+	{"", regexp.MustCompile(`get reader from content store|unexpected media type`)},
 	{imageNotFound, regexp.MustCompile(`not found|manifest[ _]unknown|name[ _]unknown|blob[ _]unknown|unknown (manifest|blob)|not known to registry|does not exist|no such image|was deleted or has expired|no such manifest|(^|[\s=\[(])404\b`)},
 }
 
