@@ -66,6 +66,10 @@ const (
 	gradeSpecific
 )
 
+// foreignOption recognises the options of network file systems that are given to the file
+// system of a disk.
+var foreignOption = regexp.MustCompile(`-t (?:ext[234]|xfs|btrfs) -o \S*\b(?:uid|gid|(?:dir|file)_?mode)=`)
+
 // volumePatterns tell the causes apart, the more special ones first. The first group
 // is the detail.
 var volumePatterns = []struct {
@@ -80,7 +84,9 @@ var volumePatterns = []struct {
 	// A network file system has no superblock: the message of mount.nfs mentions one all
 	// the same, since mount(8) lists everything that can be wrong.
 	{"volume-mount-failed", regexp.MustCompile(`/sbin/mount\.<type> helper program|-t (?:nfs4?|cifs|glusterfs|ceph|smb3)\b`)},
-	{"volume-filesystem-corrupt", regexp.MustCompile(`(?i)'fsck' found errors|run fsck manually|unexpected inconsistency|bad superblock|can't read superblock|bad magic number in super-?block|structure needs cleaning|system call failed: bad message|contains (?:a )?file ?system with errors|xfs_repair|corrupt`)},
+	// So does that of a file system which is asked for something it does not know.
+	{"volume-mount-failed", foreignOption},
+	{"volume-filesystem-corrupt", regexp.MustCompile(`(?i)'fsck' found errors|run fsck manually|unexpected inconsistency|bad superblock|can't read superblock|bad magic number in super-?block|structure needs cleaning|system call failed: bad message|contains (?:a )?file ?system with errors|file ?system issues ha(?:s|ve) been detected|xfs_repair|corrupt`)},
 	{"volume-attach-failed", regexp.MustCompile(`external-attacher of (\S+) CSI driver`)},
 	{"volume-attach-failed", regexp.MustCompile(`CSINode \S+ does not contain driver (\S+)`)},
 	{"volume-attach-failed", regexp.MustCompile(`AttachVolume\.|WaitForAttach failed|^Attach failed|[Ff]ailed to attach volume`)},
@@ -94,6 +100,7 @@ var mountHints = []struct {
 }{
 	{"a Secret with the storage driver's own credentials is missing", regexp.MustCompile(`SecretRef\b.*not found|failed to find the secret|secrets? "[^"]+" not found`)},
 	{"the server refuses access (access denied)", regexp.MustCompile(`(?i)access denied by server|mount error\(13\)|Operation not permitted while mounting`)},
+	{"one of its mount options is for another kind of file system", foreignOption},
 	{"a helper program for this kind of storage is missing on the node", regexp.MustCompile(`helper program|executable file not found|unknown filesystem type|No such device`)},
 	{"the directory does not exist on the server", regexp.MustCompile(`reason given by server: No such file or directory|mount error\(2\)`)},
 	{"the storage server cannot be reached", regexp.MustCompile(`(?i)no route to host|connection (?:timed out|refused)|host is down|failed to resolve|name or service not known|network is unreachable|mount error\(11[0-5]\)`)},
