@@ -290,7 +290,10 @@ func schedulerBusy(c *diagnose.Case) bool {
 }
 
 func (v verdict) mentionsLostVolume() bool {
-	return slices.ContainsFunc(v.refusals, func(r nodeRefusal) bool { return strings.Contains(r.text, "non-existent") })
+	return slices.ContainsFunc(v.refusals, func(r nodeRefusal) bool {
+		// The latter is the wording of older schedulers.
+		return strings.Contains(r.text, "non-existent") || strings.Contains(r.text, "could not find v1.PersistentVolume")
+	})
 }
 
 // readableUnbound reports whether a claim that could be read explains the scheduler's
@@ -378,6 +381,8 @@ var (
 	// "…external provisioner "x" or…" up to 1.28, 'x' since.
 	provisionerPattern = regexp.MustCompile(`external provisioner ["']([^"']+)["']`)
 	quotaPattern       = regexp.MustCompile(`(?i)quota|limit|ResourceExhausted|exhausted|insufficient (?:capacity|space|storage)|not enough|no space|out of capacity`)
+	// Neither a refusal nor a shortage: nobody has answered yet, or an earlier try still runs.
+	silentPattern = regexp.MustCompile(`code = (?:DeadlineExceeded|Unavailable|Aborted)|context deadline exceeded|timed out waiting`)
 )
 
 // provisionerPatience is how long a provisioner that is alive may be silent. Making a
@@ -402,8 +407,11 @@ func (v claimView) pending(said string) (string, diagnose.Cause) {
 		}
 		v.cause.Evidence = append(v.cause.Evidence, e.Evidence())
 		why := "the provisioner refuses"
-		if quotaPattern.MatchString(e.Message) {
+		switch {
+		case quotaPattern.MatchString(e.Message):
 			why = "a quota or limit of the storage is reached"
+		case silentPattern.MatchString(e.Message):
+			why = "the provisioner or the storage behind it does not answer"
 		}
 		return v.because("pvc-provisioning-failed", fmt.Sprintf("No volume is made for PersistentVolumeClaim %q (%s): %s: %s", v.name, v.cause.Origin, why, e.Message),
 			waiting, "its volume cannot be provisioned")

@@ -57,7 +57,7 @@ var refusalPatterns = []struct {
 	{"pvc-unbound", regexp.MustCompile(`persistentvolumeclaim "([^"]+)" (?:bound to non-existent persistentvolume|is not bound)`)},
 	{"pvc-terminating", regexp.MustCompile(`persistentvolumeclaim "([^"]+)" is being deleted`)},
 	{"pvc-not-found", regexp.MustCompile(`persistentvolumeclaims? "([^"]+)" not found`)},
-	{"pvc-unbound", regexp.MustCompile(`unbound (?:immediate )?PersistentVolumeClaims|didn't find available persistent volumes to bind|bound to non-existent pv|did(?:n't| not) have enough free storage|^VolumeBindingNoMatch$|plugin "VolumeBinding"|[Bb]inding volumes:|AssumePodVolumes`)},
+	{"pvc-unbound", regexp.MustCompile(`unbound (?:immediate )?PersistentVolumeClaims|didn't find available persistent volumes to bind|bound to non-existent pv|could not find v1\.PersistentVolume|did(?:n't| not) have enough free storage|^VolumeBindingNoMatch$|plugin "VolumeBinding"|[Bb]inding volumes:|AssumePodVolumes`)},
 	{"pod-topology-unsatisfied", regexp.MustCompile(`didn't (?:match|satisfy) (?:pod topology spread|pod (?:anti-)?affinity|existing pods'? anti-affinity)|^MatchInterPodAffinity$|didn't match inter-pod`)},
 }
 
