@@ -118,6 +118,9 @@ func explainedElsewhere(e diagnose.Evidence) bool {
 // notYet is what a kubelet says that has only just started, or is asked too often.
 var notYet = regexp.MustCompile(`services have not yet been read|failed to sync (?:secret|configmap) cache|[Bb]ack-off restarting failed`)
 
+// namedUser is what a kubelet says of an image whose USER is a name.
+var namedUser = regexp.MustCompile(`non-numeric user \(([^)]*)\)`)
+
 func startCause(c *diagnose.Case, kind string, container diagnose.Container, said diagnose.Evidence) diagnose.Cause {
 	what := strings.ToUpper(containerWords(container)[:1]) + containerWords(container)[1:]
 	image := container.Spec.Image
@@ -131,8 +134,8 @@ func startCause(c *diagnose.Case, kind string, container diagnose.Container, sai
 	switch kind {
 	case startAsRoot:
 		why := "image " + image + " runs as root"
-		if strings.Contains(said.Message, "non-numeric") {
-			why = fmt.Sprintf("the user of image %s is not a number, so that it could be root", image)
+		if m := namedUser.FindStringSubmatch(said.Message); m != nil {
+			why = fmt.Sprintf("the user %q of image %s is not a number, so that it could be root", m[1], image)
 		} else if strings.Contains(said.Message, "runAsUser breaks") {
 			why = "its runAsUser is 0, which is root"
 		}

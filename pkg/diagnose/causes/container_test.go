@@ -23,7 +23,7 @@ func TestStartCauses(t *testing.T) {
 		}, podWant{startAsRoot, "Container/main", diagnose.StateError, true, "runs as root", ""}},
 		"user by name": {func(p *podCase) {
 			p.container("main", waitingWith("CreateContainerConfigError", "container has runAsNonRoot and image has non-numeric user (jovyan), cannot verify user is non-root"))
-		}, podWant{startAsRoot, "Container/main", diagnose.StateError, true, "is not a number", ""}},
+		}, podWant{startAsRoot, "Container/main", diagnose.StateError, true, `the user "jovyan" of image`, ""}},
 		"a missing Secret is another cause": {func(p *podCase) {
 			p.container("main", waitingWith("CreateContainerConfigError", `secret "x" not found`))
 		}, podWant{diagnose.UnexplainedID, "Pod/ws-alice-notebook-x7k2p-0", diagnose.StateError, false, `Container main waits with CreateContainerConfigError: secret "x" not found`, ""}},

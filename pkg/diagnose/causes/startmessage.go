@@ -188,6 +188,12 @@ func mountIn(message string, pod *corev1.PodSpec, container corev1.Container, cl
 			}
 		}
 	}
+	for i, m := range container.VolumeMounts {
+		v := volumeNamed(pod, m.Name)
+		if v != nil && v.HostPath != nil && (strings.Contains(message, `"`+v.HostPath.Path+`"`) || strings.Contains(message, `'`+v.HostPath.Path+`'`)) {
+			return &container.VolumeMounts[i]
+		}
+	}
 	var best *corev1.VolumeMount
 	for _, t := range mountTarget.FindAllStringSubmatch(message, -1) {
 		for i, m := range container.VolumeMounts {

@@ -57,21 +57,25 @@ func TestMountIn(t *testing.T) {
 	pod := &corev1.PodSpec{Volumes: []corev1.Volume{
 		{Name: "home", VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "home-claim"}}},
 		{Name: "token"}, {Name: "settings"}, {Name: "root"},
+		{Name: "models", VolumeSource: corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: "/data/models"}}},
 	}}
 	container := corev1.Container{VolumeMounts: []corev1.VolumeMount{
 		{Name: "home", MountPath: "/home/user"}, {Name: "token", MountPath: "/etc/hosts"}, {Name: "settings", MountPath: "/opt/app/settings", SubPath: "x"},
-		{Name: "root", MountPath: "/"},
+		{Name: "root", MountPath: "/"}, {Name: "models", MountPath: "/models"},
 	}}
 	claimOf := func(volume string) string { return map[string]string{"pvc-1": "home-claim"}[volume] }
 	for name, c := range map[string]struct{ message, want string }{
-		"volume directory":     {`error mounting "/var/lib/kubelet/pods/1/volumes/kubernetes.io~secret/token" to rootfs at "/x"`, "token"},
-		"csi volume":           {`error mounting "/var/lib/kubelet/pods/1/volumes/kubernetes.io~csi/pvc-1/mount" to rootfs at "/x"`, "home"},
-		"subPath":              {`mounting \"/var/lib/kubelet/pods/1/volume-subpaths/settings/main/5\" to rootfs`, "settings"},
-		"kubelet":              {`failed to prepare subPath for volumeMount "settings" of container "main"`, "settings"},
-		"by place":             {`error mounting "/data" to rootfs at "/etc/hosts": not a directory`, "token"},
-		"by place in docker":   {`mounting \\\"/x\\\" to rootfs \\\"/var/lib/docker/a/merged\\\" at \\\"/var/lib/docker/a/merged/opt/app/settings\\\" caused`, "settings"},
-		"docker, root":         {`invalid specification: destination can't be '/'`, "root"},
-		"nothing of this kind": {`error mounting "/proc" to rootfs at "/proc"`, ""},
+		"volume directory":         {`error mounting "/var/lib/kubelet/pods/1/volumes/kubernetes.io~secret/token" to rootfs at "/x"`, "token"},
+		"csi volume":               {`error mounting "/var/lib/kubelet/pods/1/volumes/kubernetes.io~csi/pvc-1/mount" to rootfs at "/x"`, "home"},
+		"subPath":                  {`mounting \"/var/lib/kubelet/pods/1/volume-subpaths/settings/main/5\" to rootfs`, "settings"},
+		"kubelet":                  {`failed to prepare subPath for volumeMount "settings" of container "main"`, "settings"},
+		"path on the node":         {`failed to generate container "1" spec: failed to generate spec: failed to stat "/data/models": no such file or directory`, "models"},
+		"path on the node, docker": {`Error response from daemon: error while creating mount source path '/data/models': mkdir /data: read-only file system`, "models"},
+		"path below that":          {`failed to stat "/data/models/x": no such file or directory`, ""},
+		"by place":                 {`error mounting "/data" to rootfs at "/etc/hosts": not a directory`, "token"},
+		"by place in docker":       {`mounting \\\"/x\\\" to rootfs \\\"/var/lib/docker/a/merged\\\" at \\\"/var/lib/docker/a/merged/opt/app/settings\\\" caused`, "settings"},
+		"docker, root":             {`invalid specification: destination can't be '/'`, "root"},
+		"nothing of this kind":     {`error mounting "/proc" to rootfs at "/proc"`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := ""
