@@ -44,10 +44,11 @@ func podRefusals() []podRefusal {
 	return []podRefusal{{
 		id:         "admission-webhook-unreachable",
 		title:      "An admission webhook cannot be asked",
-		recognised: `says: failed calling webhook "x"; or that the admission did not end in time: failed to complete mutation, request did not complete within requested timeout.`,
+		recognised: `says: failed calling webhook "x"; or that the admission did not end in time: failed to complete mutation, request did not complete within requested timeout; or that a patch does not fit: jsonpatch add operation does not apply.`,
 		fix:        "An administrator has to repair the webhook or the way to it; Pods are refused until then.",
 		patterns: patterns(
 			`(?s)failed calling (?:admission )?webhook "([^"]+)": (.*)`,
+			`()(\w+ operation does not apply: .*)`,
 			`()(failed to complete (?:mutation|validation)\b.*|request did not complete within (?:the )?(?:requested|allotted) timeout)`),
 		explain: explainWebhookUnreachable,
 	}, {
@@ -360,7 +361,12 @@ func explainWebhookUnreachable(c *diagnose.Case, m []string) diagnose.Cause {
 		Summary: sentence(fmt.Sprintf("Admission webhook %q %s, so the Pod of Workspace %s cannot be created",
 			m[1], how, c.Name()), strings.TrimPrefix(m[2], "failed to call webhook: ")),
 	}
-	if m[1] == "" {
+	switch {
+	case m[1] != "":
+	case strings.Contains(m[2], "does not apply"):
+		cause.Object = "MutatingWebhook"
+		cause.Summary = sentence(fmt.Sprintf("A mutating admission webhook answers with a change that cannot be made to the Pod of Workspace %s; the API server does not say which one", c.Name()), m[2])
+	default:
 		cause.Object = "MutatingWebhook"
 		cause.Summary = sentence(fmt.Sprintf("The API server did not get through the admission of the Pod of Workspace %s in time: one of its webhooks is too slow or does not answer", c.Name()), m[2])
 	}
