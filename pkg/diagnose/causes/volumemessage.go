@@ -103,6 +103,7 @@ var mountHints = []struct {
 	{"one of its mount options is for another kind of file system", foreignOption},
 	{"a helper program for this kind of storage is missing on the node", regexp.MustCompile(`helper program|executable file not found|unknown filesystem type|No such device`)},
 	{"the directory does not exist on the server", regexp.MustCompile(`reason given by server: No such file or directory|mount error\(2\)`)},
+	{"the storage driver does not run on the node", regexp.MustCompile(`dial unix `)},
 	{"the storage server cannot be reached", regexp.MustCompile(`(?i)no route to host|connection (?:timed out|refused)|host is down|failed to resolve|name or service not known|network is unreachable|mount error\(11[0-5]\)`)},
 	{"the server's file handle is stale", regexp.MustCompile(`(?i)stale (?:nfs )?file handle`)},
 	{"permission is denied", regexp.MustCompile(`(?i)permission ?denied|not authorized|unauthori[sz]ed|forbidden`)},
