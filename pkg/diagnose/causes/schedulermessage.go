@@ -39,7 +39,7 @@ var refusalPatterns = []struct {
 	pattern *regexp.Regexp
 }{
 	{"no-nodes-available", regexp.MustCompile(`(?i)^no nodes available to schedule pods`)},
-	{"node-unschedulable", regexp.MustCompile(`^node\(s\) were unschedulable|^NodeUnschedulable$|taint \{(?:node\.kubernetes\.io/unschedulable|ToBeDeletedByClusterAutoscaler|karpenter\.sh/disrupted):`)},
+	{"node-unschedulable", regexp.MustCompile(`^node\(s\) were unschedulable|^NodeUnschedulable$|taint \{(?:node\.kubernetes\.io/unschedulable|ToBeDeletedByClusterAutoscaler|karpenter\.sh/disrupt(?:ed|ion)):`)},
 	{"node-not-ready", regexp.MustCompile(`taint \{(node\.(?:alpha\.)?kubernetes\.io/(?:unreachable|not-ready|notReady|network-unavailable|out-of-service)|[\w.-]+/agent-not-ready|karpenter\.sh/unregistered|node\.cloudprovider\.kubernetes\.io/(?:shutdown|uninitialized)):`)},
 	{"node-not-ready", regexp.MustCompile(`^node\(s\) (?:were not ready|had unknown network status|had unavailable network|were unavailable)|^Node(?:NotReady|NetworkUnavailable|UnknownCondition)$`)},
 	{"node-pressure", regexp.MustCompile(`taint \{node\.kubernetes\.io/((?:memory|disk|pid)-pressure|out-of-disk):`)},

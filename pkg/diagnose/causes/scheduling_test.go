@@ -281,6 +281,7 @@ func TestParseScheduler(t *testing.T) {
 		`0/3 nodes are available: 3 persistentvolumeclaim "x" is being deleted.`:                                                                                         {"pvc-terminating", []int{3}},
 		`pod has unbound PersistentVolumeClaims (repeated 3 times)`:                                                                                                      {"pvc-unbound", []int{0}},
 		`persistentvolumeclaim "x" not found`: {"pvc-not-found", []int{0}},
+		`0/2 nodes are available: 2 node(s) had untolerated taint {karpenter.sh/disruption: disrupting}.`:                                                     {"node-unschedulable", []int{2}},
 		`error while running "VolumeBinding" filter plugin for pod "p": could not find v1.PersistentVolume "pvc-1"`:                                           {"pvc-unbound", []int{0}},
 		`running PreBind plugin "VolumeBinding": binding volumes: timed out waiting for the condition`:                                                        {"pvc-unbound", []int{0}},
 		"pod (x) failed to fit in any node\nfit failure summary on nodes : Insufficient pods (2), PodToleratesNodeTaints (1)":                                 {"insufficient-resources", []int{2, 1}},
