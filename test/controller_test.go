@@ -2,6 +2,7 @@ package test
 
 import (
 	"encoding/json"
+	"sync"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -16,9 +17,13 @@ import (
 	"github.com/kubectl-workspace/kubectl-workspace/test/env"
 )
 
+var applying sync.Mutex
+
 // applyKind makes sure that the WorkspaceKind of the scenarios exists.
 func applyKind(t testing.TB, e *env.Env) {
 	t.Helper()
+	applying.Lock() // two that find none would both create it
+	defer applying.Unlock()
 	if r := kubectl(t, e, env.Admin, "apply", "-f", "testdata/workspacekind.yaml"); r.code != 0 {
 		t.Fatal(r.stderr)
 	}
