@@ -122,7 +122,7 @@ func readVerdict(c *diagnose.Case) verdict {
 	})
 	for _, r := range s.refusals {
 		// Nobody means a Pod for the control plane, if there is another tainted node.
-		if standsFor(r, v.cause) && !(reserved && isControlPlane(r.detail)) {
+		if standsFor(r, v.cause) && (!reserved || !isControlPlane(r.detail)) {
 			v.refusals = append(v.refusals, r)
 		} else {
 			v.others = append(v.others, r)
