@@ -28,8 +28,8 @@ func TestLiveCauses(t *testing.T) {
 		rules []env.Rule
 		// controller false leaves the Workspace to itself.
 		noController bool
-		// alone is for what the scheduler says about all nodes: it runs before the others,
-		// some of which add nodes.
+		// alone is for what the scheduler says about all nodes: it runs before the others, and
+		// so while none of them has added a node.
 		alone bool
 
 		cause, object string
@@ -47,6 +47,7 @@ func TestLiveCauses(t *testing.T) {
 		"a taint that it does not tolerate": {
 			objects: node("NS", `taints: [{key: example.com/dedicated, value: research, effect: NoSchedule}]`, "True"),
 			pod:     `nodeSelector: {example.com/test: NS}`,
+			alone:   true,
 			cause:   "untolerated-taint", object: "Node/NS", state: diagnose.StateError,
 		},
 		"a node selector that no node has": {
