@@ -3,6 +3,7 @@ package plan
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -29,7 +30,7 @@ func leaseOf(holder string, renewed time.Time) *coordinationv1.Lease {
 }
 
 // leaseBench has a Lease of ours over an API server in memory; down makes its writes fail.
-func leaseBench(t testing.TB, down *bool, existing ...client.Object) *Lease {
+func leaseBench(t testing.TB, down *atomic.Bool, existing ...client.Object) *Lease {
 	t.Helper()
 	s, err := NewScheme()
 	if err != nil {
@@ -37,7 +38,7 @@ func leaseBench(t testing.TB, down *bool, existing ...client.Object) *Lease {
 	}
 	api := fake.NewClientBuilder().WithScheme(s).WithObjects(existing...).WithInterceptorFuncs(interceptor.Funcs{
 		Update: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.UpdateOption) error {
-			if *down {
+			if down.Load() {
 				return apierrors.NewInternalError(errors.New("etcd is away"))
 			}
 			return c.Update(ctx, o, opts...)
@@ -64,7 +65,7 @@ func TestLeaseHeldAndGivenBack(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				l := leaseBench(t, new(bool), existing()...)
+				l := leaseBench(t, new(atomic.Bool), existing()...)
 				ctx, cancel := context.WithCancel(t.Context())
 				err := l.Hold(ctx, func(held context.Context) {
 					time.Sleep(time.Minute)
@@ -87,8 +88,8 @@ func TestLeaseHeldAndGivenBack(t *testing.T) {
 
 // A run that has lost its Lease ends, and leaves it to the other.
 func TestLeaseLost(t *testing.T) {
-	for name, lose := range map[string]func(t *testing.T, l *Lease, down *bool) (holder string){
-		"taken by another": func(t *testing.T, l *Lease, _ *bool) string {
+	for name, lose := range map[string]func(t *testing.T, l *Lease, down *atomic.Bool) (holder string){
+		"taken by another": func(t *testing.T, l *Lease, _ *atomic.Bool) string {
 			lease := l.stored(t)
 			lease.Spec.HolderIdentity = ptr.To("controller")
 			if err := l.API.Update(t.Context(), lease); err != nil {
@@ -96,11 +97,11 @@ func TestLeaseLost(t *testing.T) {
 			}
 			return "controller"
 		},
-		"not renewed in time": func(_ *testing.T, _ *Lease, down *bool) string { *down = true; return "us" },
+		"not renewed in time": func(_ *testing.T, _ *Lease, down *atomic.Bool) string { down.Store(true); return "us" },
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				down := false
+				var down atomic.Bool
 				l := leaseBench(t, &down)
 				want := ""
 				err := l.Hold(t.Context(), func(held context.Context) {
@@ -120,7 +121,7 @@ func TestLeaseLost(t *testing.T) {
 }
 
 func TestLeaseOfSomebodyAlive(t *testing.T) {
-	l := leaseBench(t, new(bool), leaseOf("controller", time.Now().Add(-3*time.Second)))
+	l := leaseBench(t, new(atomic.Bool), leaseOf("controller", time.Now().Add(-3*time.Second)))
 	var held *HeldError
 	err := l.Hold(t.Context(), func(context.Context) { t.Error("the work began") })
 	if !errors.As(err, &held) || held.Holder != "controller" || held.Renewed.Round(time.Second) != 3*time.Second {
