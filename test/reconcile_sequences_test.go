@@ -215,7 +215,7 @@ func (b *parityBench) fixOwners(t testing.TB, u *unstructured.Unstructured) {
 // settle reconciles until objects and status are as recorded.
 func (b *parityBench) settle(t testing.TB, prefix, step string, withStatus bool) {
 	t.Helper()
-	want := paritytest.CompletedBy(b.minor, paritytest.Objects(paritytest.Documents(t, prefix+"expected.yaml")))
+	want := paritytest.CompletedBy(b.Minor(t), paritytest.Objects(paritytest.Documents(t, prefix+"expected.yaml")))
 	var status map[string]any
 	if docs := paritytest.Documents(t, prefix+"status.yaml"); len(docs) > 0 {
 		status = docs[0]

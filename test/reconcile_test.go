@@ -31,7 +31,6 @@ type parityBench struct {
 	// ns stands for the recorded namespace team-b, other for team-c. They have as many letters,
 	// which some templates count; other is empty where there is no such namespace.
 	ns, other string
-	minor     int // of the API server
 	config    controller.Config
 	// flags are those that say the same as config to the binary.
 	flags []string
@@ -43,7 +42,6 @@ func newParityBench(t testing.TB, config controller.Config) *parityBench {
 		t.Fatal(err)
 	}
 	b := &parityBench{Env: env.Get(t), config: config}
-	b.minor = b.Minor(t)
 	b.create(t, "", paritytest.Objects(paritytest.Documents(t, filepath.Join(paritytest.Root(t), "virtualservice-crd.yaml")))[0])
 	b.ns = b.NamespaceNamed(t, metav1.ObjectMeta{GenerateName: "b"})
 	b.flags = []string{"--lease-namespace", b.ns}
@@ -254,7 +252,7 @@ func TestReconcileCases(t *testing.T) {
 				got = append(got, b.owned(t, w.GetNamespace(), w.GetName())...)
 			}
 			b.compareKinds(t, c)
-			if diff := paritytest.DiffStored(paritytest.CompletedBy(b.minor, c.Objects(t, "expected.yaml")), b.back(t, got)); diff != "" {
+			if diff := paritytest.DiffStored(paritytest.CompletedBy(b.Minor(t), c.Objects(t, "expected.yaml")), b.back(t, got)); diff != "" {
 				t.Errorf("objects (-recorded +got):\n%s", diff)
 			}
 			if i%10 == 0 && len(c.Refused) == 0 {

@@ -111,15 +111,19 @@ func times(m map[string]any) map[string]any {
 }
 
 // serverDefaults are the fields outside of Pod templates that only an API server fills in.
+// They are paths below spec, by kind.
 var serverDefaults = map[string][]string{
 	"StatefulSet": {"serviceName", "podManagementPolicy", "updateStrategy", "revisionHistoryLimit", "persistentVolumeClaimRetentionPolicy"},
 	"Service":     {"sessionAffinity", "ipFamilies", "ipFamilyPolicy", "internalTrafficPolicy"},
 }
 
+// newDefaults are those among them that API servers before 1.37 do not fill in.
+var newDefaults = map[string][]string{"StatefulSet": {"updateStrategy.rollingUpdate.maxUnavailable"}}
+
 // Diff compares recorded objects with objects that no API server has completed; it is empty if
 // they are the same.
 func Diff(recorded, got []*unstructured.Unstructured) string {
-	return DiffStored(withoutDefaults(recorded), withoutDefaults(got))
+	return DiffStored(without(serverDefaults, recorded), without(serverDefaults, got))
 }
 
 // CompletedBy returns recorded objects as an API server of Kubernetes 1.minor stores them. They
@@ -128,15 +132,7 @@ func CompletedBy(minor int, recorded []*unstructured.Unstructured) []*unstructur
 	if minor >= 37 {
 		return recorded
 	}
-	var out []*unstructured.Unstructured
-	for _, o := range recorded {
-		o = o.DeepCopy()
-		if o.GetKind() == "StatefulSet" {
-			unstructured.RemoveNestedField(o.Object, "spec", "updateStrategy", "rollingUpdate", "maxUnavailable")
-		}
-		out = append(out, o)
-	}
-	return out
+	return without(newDefaults, recorded)
 }
 
 // DiffStored compares recorded objects with those of an API server.
@@ -145,12 +141,13 @@ func DiffStored(recorded, got []*unstructured.Unstructured) string {
 	return cmp.Diff(NewNormaliser(nil).Objects(recorded), NewNormaliser(got).Objects(got), cmpopts.EquateEmpty(), byIdentity)
 }
 
-func withoutDefaults(objects []*unstructured.Unstructured) []*unstructured.Unstructured {
+// without returns copies of the objects that lack the fields.
+func without(fields map[string][]string, objects []*unstructured.Unstructured) []*unstructured.Unstructured {
 	var out []*unstructured.Unstructured
 	for _, o := range objects {
 		o = o.DeepCopy()
-		for _, f := range serverDefaults[o.GetKind()] {
-			unstructured.RemoveNestedField(o.Object, "spec", f)
+		for _, f := range fields[o.GetKind()] {
+			unstructured.RemoveNestedField(o.Object, append([]string{"spec"}, strings.Split(f, ".")...)...)
 		}
 		out = append(out, o)
 	}
