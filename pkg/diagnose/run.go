@@ -116,16 +116,18 @@ func (c *Case) unexplained() Cause {
 		State:      StatePending,
 	}
 	status := c.Workspace.Status
-	if len(c.Current) > 0 && !isKnown(c.Current[0]) {
-		cause.Summary = fmt.Sprintf("Workspace %s is not running.", c.Name()) // what it is about, and so its rung, is not known
-	}
 	if c.Broken() || len(c.Current) > 0 && (slices.ContainsFunc(c.Current, isBound) || c.Pod == nil || c.Now.Sub(c.Pod.CreationTimestamp.Time) > unknownPatience) {
 		cause.State = StateError
 	}
 	switch {
 	case len(c.Current) > 0:
-		cause.Summary += " The newest Warning about it: " + c.Current[0].Message
-		cause.Evidence = []Evidence{c.Current[0].Evidence()}
+		newest := c.Current[0]
+		if newest.FromController && newest.Reason == "" {
+			// The controller quotes words alone. What these are about, and so the rung, is not known.
+			cause.Summary = fmt.Sprintf("Workspace %s is not running.", c.Name())
+		}
+		cause.Summary += " The newest Warning about it: " + newest.Message
+		cause.Evidence = []Evidence{newest.Evidence()}
 	case c.Pod == nil && !c.Pods.IsComplete() && status.State != "":
 		// All that can be read is what the controller says.
 		cause.State = State(status.State)
@@ -169,10 +171,6 @@ func isBound(e Event) bool {
 	_, bound := eventRungs[e.Reason]
 	return bound || e.FromController
 }
-
-// isKnown reports whether the reason of a Warning is known: the controller quotes its
-// words only.
-func isKnown(e Event) bool { return !e.FromController || e.Reason != "" }
 
 // podEvidence quotes what the Pod's own status has to say for itself.
 func (c *Case) podEvidence() []Evidence {

@@ -255,13 +255,13 @@ func nodeCondition(n *corev1.Node, t corev1.NodeConditionType) *corev1.NodeCondi
 }
 
 // disruption is the Pod's condition DisruptionTarget (1.26 and later) if it has one of
-// these reasons.
+// these reasons, or with none given any.
 func disruption(c *diagnose.Case, reasons ...string) *corev1.PodCondition {
 	if c.Pod == nil {
 		return nil
 	}
 	d := diagnose.Condition(c.Pod, corev1.DisruptionTarget)
-	if d == nil || d.Status != corev1.ConditionTrue || !slices.Contains(reasons, d.Reason) {
+	if d == nil || d.Status != corev1.ConditionTrue || len(reasons) > 0 && !slices.Contains(reasons, d.Reason) {
 		return nil
 	}
 	return d
@@ -270,6 +270,10 @@ func disruption(c *diagnose.Case, reasons ...string) *corev1.PodCondition {
 // stillRuns reports whether some container runs, by the kubelet's last word.
 func stillRuns(pod *corev1.Pod) bool {
 	return slices.ContainsFunc(pod.Status.ContainerStatuses, func(s corev1.ContainerStatus) bool { return s.State.Running != nil })
+}
+
+func conditionEvidence(c *diagnose.Case, condition *corev1.PodCondition) diagnose.Evidence {
+	return diagnose.Evidence{Source: "Pod/" + c.Pod.Name, Reason: condition.Reason, Message: condition.Message}
 }
 
 func podStatusEvidence(c *diagnose.Case) diagnose.Evidence {
@@ -326,7 +330,7 @@ func matchPodPreempted(c *diagnose.Case) []diagnose.Cause {
 	switch {
 	case byScheduler != nil:
 		detail = byScheduler.Message
-		cause.Evidence = append(cause.Evidence, diagnose.Evidence{Source: "Pod/" + c.Pod.Name, Reason: byScheduler.Reason, Message: byScheduler.Message})
+		cause.Evidence = append(cause.Evidence, conditionEvidence(c, byScheduler))
 	case c.Pod.Status.Reason == "Preempting":
 		cause.Evidence = append(cause.Evidence, podStatusEvidence(c))
 	default:
@@ -374,19 +378,19 @@ func matchTerminating(c *diagnose.Case) []diagnose.Cause {
 	if len(matchNodeLost(c)) > 0 || len(matchFinalizer(c)) > 0 {
 		return nil // these say why it takes so long
 	}
+	ending := fmt.Sprintf("The Pod of Workspace %s is Terminating%s", c.Name(), endingFor(c))
 	cause := diagnose.Cause{
 		Object:     "Pod/" + c.Pod.Name,
-		Summary:    fmt.Sprintf("The Pod of Workspace %s is Terminating%s; its StatefulSet makes a new one when it is gone.", c.Name(), endingFor(c)),
+		Summary:    ending + "; its StatefulSet makes a new one when it is gone.",
 		Confidence: diagnose.Certain,
 		State:      diagnose.StateTerminating,
 	}
-	if d := diagnose.Condition(c.Pod, corev1.DisruptionTarget); d != nil && d.Status == corev1.ConditionTrue {
-		cause.Summary = sentence(fmt.Sprintf("The Pod of Workspace %s is Terminating%s", c.Name(), endingFor(c)), d.Message) + " Its StatefulSet makes a new one when it is gone."
-		cause.Evidence = append(cause.Evidence, diagnose.Evidence{Source: "Pod/" + c.Pod.Name, Reason: d.Reason, Message: d.Message})
+	if d := disruption(c); d != nil {
+		cause.Summary = sentence(ending, d.Message) + " Its StatefulSet makes a new one when it is gone."
+		cause.Evidence = append(cause.Evidence, conditionEvidence(c, d))
 	}
 	if pastGrace(c) > kubeletSlack {
-		cause.Summary = fmt.Sprintf("The Pod of Workspace %s is Terminating%s and should be gone: the kubelet of node %s has not managed to end it.",
-			c.Name(), endingFor(c), c.Pod.Spec.NodeName)
+		cause.Summary = fmt.Sprintf("%s and should be gone: the kubelet of node %s has not managed to end it.", ending, c.Pod.Spec.NodeName)
 		cause.Fixes = []diagnose.Fix{inspect("See what the kubelet says about it", "kubectl", "describe", "pod", c.Pod.Name, "-n", c.Namespace())}
 		for _, e := range c.CurrentOf("Pod", "FailedKillPod", "FailedPreStopHook") {
 			cause.Evidence = append(cause.Evidence, e.Evidence())
@@ -426,7 +430,7 @@ func matchEvicted(c *diagnose.Case) []diagnose.Cause {
 		cause.Evidence = append(cause.Evidence, podStatusEvidence(c))
 	case target != nil:
 		message = target.Message
-		cause.Evidence = append(cause.Evidence, diagnose.Evidence{Source: "Pod/" + c.Pod.Name, Reason: target.Reason, Message: target.Message})
+		cause.Evidence = append(cause.Evidence, conditionEvidence(c, target))
 	case len(said) > 0:
 		// A container that heeds SIGTERM exits with 0: then the Pod is Succeeded and its
 		// status gives no reason.

@@ -64,9 +64,7 @@ func schedulerWord(c *diagnose.Case) (message string, evidence []diagnose.Eviden
 				return e.Message, []diagnose.Evidence{e.Evidence()}, true
 			}
 		}
-		return condition.Message, []diagnose.Evidence{{
-			Source: "Pod/" + c.Pod.Name, Reason: condition.Reason, Message: condition.Message,
-		}}, true
+		return condition.Message, []diagnose.Evidence{conditionEvidence(c, condition)}, true
 	}
 	if len(said) > 0 {
 		return said[0].Message, []diagnose.Evidence{said[0].Evidence()}, false
@@ -106,12 +104,13 @@ func readVerdict(c *diagnose.Case) verdict {
 		return verdict{}
 	}
 	v := verdict{total: s.nodes, evidence: evidence}
-	if f := fits(c); len(f) == s.nodes {
-		v.fits = f
+	now := fits(c)
+	if len(now) == s.nodes {
+		v.fits = now
 	}
 	sure := true
 	v.cause, v.nodes = v.byNodes(s)
-	if v.cause == "" && selectsNoneNow(c, s) {
+	if v.cause == "" && c.Nodes.IsComplete() && s.selectsNone(now) {
 		v.cause = "node-selector-mismatch"
 	}
 	if v.cause == "" {
@@ -132,13 +131,13 @@ func readVerdict(c *diagnose.Case) verdict {
 	return v
 }
 
-// selectsNoneNow reports whether the Pod's node selector or affinity, of which the scheduler
-// complains, rules out every node that there is. Nodes may have come and gone since the
-// scheduler's word, as an autoscaler makes them do: what spoke against those does not matter.
-func selectsNoneNow(c *diagnose.Case, s schedulerSummary) bool {
-	f := fits(c)
-	return len(f) > 0 && c.Nodes.IsComplete() && s.says("node-selector-mismatch") && !allControlPlane(f) &&
-		!slices.ContainsFunc(f, func(f nodeFit) bool { return f.selected })
+// selectsNone reports whether the Pod's node selector or affinity, of which the scheduler
+// complains, rules out all of these nodes, which are those of now. Nodes may have come and gone
+// since the scheduler's word, as an autoscaler makes them do: what spoke against those does not
+// matter.
+func (s schedulerSummary) selectsNone(nodes []nodeFit) bool {
+	return s.says("node-selector-mismatch") && !allControlPlane(nodes) &&
+		!slices.ContainsFunc(nodes, func(f nodeFit) bool { return f.selected })
 }
 
 // says reports whether a reason of the summary may be the given cause.
